@@ -107,108 +107,116 @@ def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile])
 
     The remaining papers are assigned by topic, to empty sessions and to sessions that take any topic.
     """
-    free = {session.key: session.free for session in sessions}
-    common = common_words(paper.words for paper in papers)
-    takers = [session for session in sessions if session.free != 0]
-    matches = [match for paper in papers for match in score_sessions(paper, takers, common)]
+    free_places = {session.key: session.free for session in sessions}
+    ignored_words = common_words(paper.words for paper in papers)
+    open_sessions = [session for session in sessions if session.free != 0]
+    matches = [match for paper in papers for match in score_sessions(paper, open_sessions, ignored_words)]
     # `sorted` is stable: among equal scores, the order of papers and sessions decides.
-    found: dict[int, Suggestion] = {}
-    for _score, one in sorted(matches, key=lambda match: -match[0]):
-        if one.paper not in found and _take(free, one.session):
-            found[one.paper] = one
-    rest = [paper for paper in papers if paper.key not in found]
-    used = {one.session for one in found.values()}
-    empty = [session.key for session in sessions if not session.papers and session.key not in used]
-    anything = [session.key for session in sessions if session.takes_any_topic]
-    suggest_by_topic(rest, empty, anything, free, found)
-    return [found[paper.key] for paper in papers if paper.key in found]
+    suggestions: dict[int, Suggestion] = {}
+    for _score, suggestion in sorted(matches, key=lambda match: -match[0]):
+        if suggestion.paper not in suggestions and _take_place(free_places, suggestion.session):
+            suggestions[suggestion.paper] = suggestion
+    remaining = [paper for paper in papers if paper.key not in suggestions]
+    used_sessions = {suggestion.session for suggestion in suggestions.values()}
+    empty_sessions = [
+        session.key for session in sessions if not session.papers and session.key not in used_sessions
+    ]
+    any_topic_sessions = [session.key for session in sessions if session.takes_any_topic]
+    suggest_by_topic(remaining, empty_sessions, any_topic_sessions, free_places, suggestions)
+    return [suggestions[paper.key] for paper in papers if paper.key in suggestions]
 
 
 def suggest_by_topic(
     papers: Iterable[PaperFeatures],
-    empty: Sequence[int],
-    anything: Sequence[int],
-    free: dict[int, int | None],
-    found: dict[int, Suggestion],
+    empty_sessions: Sequence[int],
+    any_topic_sessions: Sequence[int],
+    free_places: dict[int, int | None],
+    suggestions: dict[int, Suggestion],
 ) -> None:
     """Fill each empty session with one topic, the largest first; use sessions with any topic for the rest."""
     groups: dict[int, list[PaperFeatures]] = {}
     for paper in papers:
         groups.setdefault(paper.topic or 0, []).append(paper)
-    waiting = [key for key in empty if free[key] != 0]
+    unused_sessions = [key for key in empty_sessions if free_places[key] != 0]
     for topic, group in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        rest = group
-        while rest and topic and waiting:
-            session = waiting.pop(0)
-            rest = _fill(rest, session, Reason.EMPTY, free, found)
-        for session in anything:
-            rest = _fill(rest, session, Reason.ROOM, free, found)
+        remaining = group
+        while remaining and topic and unused_sessions:
+            session = unused_sessions.pop(0)
+            remaining = _fill_session(remaining, session, Reason.EMPTY, free_places, suggestions)
+        for session in any_topic_sessions:
+            remaining = _fill_session(remaining, session, Reason.ROOM, free_places, suggestions)
 
 
-def _fill(
+def _fill_session(
     papers: list[PaperFeatures],
     session: int,
     reason: Reason,
-    free: dict[int, int | None],
-    found: dict[int, Suggestion],
+    free_places: dict[int, int | None],
+    suggestions: dict[int, Suggestion],
 ) -> list[PaperFeatures]:
     """Suggest a session for as many papers as it takes; return the others."""
-    number = len(papers) if free[session] is None else min(len(papers), free[session] or 0)
-    for paper in papers[:number]:
-        _take(free, session)
-        found[paper.key] = Suggestion(paper.key, session, reason, number)
-    return papers[number:]
+    count = len(papers) if free_places[session] is None else min(len(papers), free_places[session] or 0)
+    for paper in papers[:count]:
+        _take_place(free_places, session)
+        suggestions[paper.key] = Suggestion(paper.key, session, reason, count)
+    return papers[count:]
 
 
-def _take(free: dict[int, int | None], session: int) -> bool:
-    left = free[session]
-    if left == 0:
+def _take_place(free_places: dict[int, int | None], session: int) -> bool:
+    remaining = free_places[session]
+    if remaining == 0:
         return False
-    if left is not None:
-        free[session] = left - 1
+    if remaining is not None:
+        free_places[session] = remaining - 1
     return True
 
 
 def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
     """Return the words that are in too large a share of the titles to distinguish any."""
-    listed = list(titles)
-    if len(listed) < MIN_COMMON_TITLES:
+    word_sets = list(titles)
+    if len(word_sets) < MIN_COMMON_TITLES:
         return frozenset()
-    counts = Counter(word for words in listed for word in words)
-    return frozenset(word for word, count in counts.items() if count > COMMON_WORD_SHARE * len(listed))
+    counts = Counter(word for words in word_sets for word in words)
+    return frozenset(word for word, count in counts.items() if count > COMMON_WORD_SHARE * len(word_sets))
 
 
 def score_sessions(
-    paper: PaperFeatures, sessions: Iterable[SessionProfile], common: frozenset[str] = frozenset()
+    paper: PaperFeatures, sessions: Iterable[SessionProfile], ignored_words: frozenset[str] = frozenset()
 ) -> Iterator[tuple[float, Suggestion]]:
     """Yield a score and a suggestion for each session that has enough in common with the paper."""
-    words = paper.words - common
-    own = words | {word for keyword in paper.keywords for word in distinctive_words(keyword)} - common
+    title_words = paper.words - ignored_words
+    paper_words = (
+        title_words
+        | {word for keyword in paper.keywords for word in distinctive_words(keyword)} - ignored_words
+    )
     for session in sessions:
-        number = max(1, session.papers)
-        same = session.topics[paper.topic] if paper.topic else 0
-        named = paper.topic_words & session.words
-        shared_with_title = (own & session.words) - named
-        alike = _shared(paper.keywords, session.keywords, SAME_KEYWORD_WEIGHT) + _shared(
-            words, session.title_words, 1
+        paper_count = max(1, session.papers)
+        same_topic_count = session.topics[paper.topic] if paper.topic else 0
+        topic_words_in_title = paper.topic_words & session.words
+        other_words_in_title = (paper_words & session.words) - topic_words_in_title
+        likeness = _shared_weight(paper.keywords, session.keywords, SAME_KEYWORD_WEIGHT) + _shared_weight(
+            title_words, session.title_words, 1
         )
         scores = {
-            Reason.TOPIC: TOPIC_SHARE * same / number,
-            Reason.TITLE: TOPIC_NAMED * bool(named) + len(shared_with_title),
-            Reason.LIKENESS: alike / number,
+            Reason.TOPIC: TOPIC_SHARE * same_topic_count / paper_count,
+            Reason.TITLE: TOPIC_NAMED * bool(topic_words_in_title) + len(other_words_in_title),
+            Reason.LIKENESS: likeness / paper_count,
         }
         score = sum(scores.values())
         if score < MIN_SCORE:
             continue
         reason = max(scores, key=scores.__getitem__)
-        shared: set[str] = set()
+        shared_words: set[str] = set()
         if reason is Reason.TITLE:
-            shared = {*named, *shared_with_title}
+            shared_words = {*topic_words_in_title, *other_words_in_title}
         elif reason is Reason.LIKENESS:
-            shared = {*(paper.keywords & session.keywords.keys()), *(words & session.title_words.keys())}
-        some = tuple(sorted(shared)[:MAX_NAMED_WORDS])
-        yield score, Suggestion(paper.key, session.key, reason, same, some)
+            shared_words = {
+                *(paper.keywords & session.keywords.keys()),
+                *(title_words & session.title_words.keys()),
+            }
+        named_words = tuple(sorted(shared_words)[:MAX_NAMED_WORDS])
+        yield score, Suggestion(paper.key, session.key, reason, same_topic_count, named_words)
 
 
-def _shared(mine: frozenset[str], theirs: Mapping[str, int], weight: int) -> int:
-    return weight * sum(theirs[word] for word in mine if word in theirs)
+def _shared_weight(words: frozenset[str], counts: Mapping[str, int], weight: int) -> int:
+    return weight * sum(counts[word] for word in words if word in counts)

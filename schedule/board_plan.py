@@ -34,11 +34,11 @@ class Poster[K: Hashable]:
     topic: int = 0
 
 
-def board_rows(written: str) -> list[list[str]]:
+def board_rows(text: str) -> list[list[str]]:
     """Return the boards of a list, row by row. Raises `ValidationError`."""
     rows: list[list[str]] = []
     count = 0
-    for line in written.splitlines():
+    for line in text.splitlines():
         row: list[str] = []
         for part in re.split(r"[,;]", line):
             if entry := " ".join(part.split()):
@@ -78,9 +78,9 @@ def board_range(entry: str) -> list[str]:
     return [f"{match['prefix']}{number:0{width}d}" for number in range(first, last + step, step)]
 
 
-def validate_boards(written: str) -> None:
+def validate_boards(text: str) -> None:
     """Validate the list of a room's poster boards."""
-    board_rows(written)
+    board_rows(text)
 
 
 def back_and_forth(rows: Iterable[list[str]]) -> list[list[str]]:
@@ -97,29 +97,33 @@ def assign_boards[K: Hashable](
     `new_rows`, each topic starts in a new row. Raises `ValidationError` if there are too few boards or rows.
     """
     boards = list(chain.from_iterable(rows))
-    index = {board_key(board): place for place, board in enumerate(boards)}
-    taken = {board_key(poster.board) for poster in posters if poster.board}
-    free = [place for place, board in enumerate(boards) if board_key(board) not in taken]
-    found = {poster.key: poster.board for poster in posters if poster.board}
-    waiting = [poster for poster in posters if not poster.board]
-    if len(waiting) > len(free):
-        raise ValidationError(too_few_boards(len(free), len(waiting)))
+    index_of = {board_key(board): index for index, board in enumerate(boards)}
+    used_boards = {board_key(poster.board) for poster in posters if poster.board}
+    free = [index for index, board in enumerate(boards) if board_key(board) not in used_boards]
+    board_by_poster = {poster.key: poster.board for poster in posters if poster.board}
+    unassigned = [poster for poster in posters if not poster.board]
+    if len(unassigned) > len(free):
+        raise ValidationError(too_few_boards(len(free), len(unassigned)))
     groups = presenter_groups(posters)
     for group in groups:
-        fixed = [index[key] for poster in group if poster.board and (key := board_key(poster.board)) in index]
-        for poster in group if fixed else ():
+        fixed_indexes = [
+            index_of[key] for poster in group if poster.board and (key := board_key(poster.board)) in index_of
+        ]
+        for poster in group if fixed_indexes else ():
             if not poster.board:
-                nearest = min(free, key=lambda place: (min(abs(place - one) for one in fixed), place))
+                nearest = min(
+                    free, key=lambda index: (min(abs(index - fixed) for fixed in fixed_indexes), index)
+                )
                 free.remove(nearest)
-                fixed.append(nearest)
-                found[poster.key] = boards[nearest]
-    left = [[poster for poster in group if poster.key not in found] for group in groups]
+                fixed_indexes.append(nearest)
+                board_by_poster[poster.key] = boards[nearest]
+    remaining = [[poster for poster in group if poster.key not in board_by_poster] for group in groups]
     if new_rows:
-        row_of = [number for number, row in enumerate(rows) for _board in row]
-        placed = _in_new_rows(left, free, row_of)
+        row_of = [row_number for row_number, row in enumerate(rows) for _board in row]
+        assigned = _assign_in_new_rows(remaining, free, row_of)
     else:
-        placed = list(zip(chain.from_iterable(left), free, strict=False))
-    return found | {poster.key: boards[place] for poster, place in placed}
+        assigned = list(zip(chain.from_iterable(remaining), free, strict=False))
+    return board_by_poster | {poster.key: boards[index] for poster, index in assigned}
 
 
 def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Poster[K]]]:
@@ -135,42 +139,46 @@ def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Pos
             if other is not group and other in groups:
                 group += other
                 groups.remove(other)
-                group_of |= {person: group for one in other for person in one.presenters}
+                group_of |= {person: group for member in other for person in member.presenters}
         group.append(poster)
         group_of |= dict.fromkeys(poster.presenters, group)
     return groups
 
 
-def _in_new_rows[K: Hashable](
+def _assign_in_new_rows[K: Hashable](
     groups: Sequence[Sequence[Poster[K]]], free: Sequence[int], row_of: Sequence[int]
 ) -> list[tuple[Poster[K], int]]:
     """Assign boards so that each topic begins in a new row. Raises `ValidationError` if rows are too few."""
-    placed: list[tuple[Poster[K], int]] = []
-    at = 0
-    for _topic, same in groupby((group for group in groups if group), key=lambda group: group[0].topic):
-        if placed:
-            last = row_of[placed[-1][1]]
-            at = next((n for n in range(at, len(free)) if row_of[free[n]] != last), len(free))
-        for poster in chain.from_iterable(same):
-            if at == len(free):
+    assigned: list[tuple[Poster[K], int]] = []
+    position = 0
+    for _topic, topic_groups in groupby(
+        (group for group in groups if group), key=lambda group: group[0].topic
+    ):
+        if assigned:
+            last_row = row_of[assigned[-1][1]]
+            position = next(
+                (index for index in range(position, len(free)) if row_of[free[index]] != last_row), len(free)
+            )
+        for poster in chain.from_iterable(topic_groups):
+            if position == len(free):
                 raise ValidationError(
                     gettext(
                         "There are too few rows to start each topic in a new one. Add rows, or let topics "
                         "share rows. Nothing was assigned."
                     )
                 )
-            placed.append((poster, free[at]))
-            at += 1
-    return placed
+            assigned.append((poster, free[position]))
+            position += 1
+    return assigned
 
 
-def too_few_boards(free: int, waiting: int) -> str:
-    missing = waiting - free
-    there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
-    needed = ngettext("%(count)d poster needs a board", "%(count)d posters need a board", waiting)
-    needed %= {"count": waiting}
-    short = ngettext("%(count)d is missing", "%(count)d are missing", missing) % {"count": missing}
-    words = {"there": there, "needed": needed, "short": short}
+def too_few_boards(free: int, unassigned: int) -> str:
+    missing = unassigned - free
+    free_part = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
+    unassigned_part = ngettext("%(count)d poster needs a board", "%(count)d posters need a board", unassigned)
+    unassigned_part %= {"count": unassigned}
+    missing_part = ngettext("%(count)d is missing", "%(count)d are missing", missing) % {"count": missing}
+    parts = {"there": free_part, "needed": unassigned_part, "short": missing_part}
     return (
-        gettext("%(there)s and %(needed)s: %(short)s. Add boards to the list. Nothing was assigned.") % words
+        gettext("%(there)s and %(needed)s: %(short)s. Add boards to the list. Nothing was assigned.") % parts
     )

@@ -89,74 +89,85 @@ def day_grid[T: Placed](
     as a coffee break, spans all rooms if none is in use. `rooms_of` returns the keys of rooms in which a
     session without a room takes place; it spans these if they are free.
     """
-    given = list(sessions)
-    if not given:
+    all_sessions = list(sessions)
+    if not all_sessions:
         return None
-    across = sessions_spanning_rooms(given)
-    placed = [one for one in given if one.room is not None]
+    spanning = sessions_spanning_rooms(all_sessions)
+    in_rooms = [session for session in all_sessions if session.room is not None]
     wide: dict[int, tuple[int, int]] = {}
-    heads = _room_heads(room_columns(placed))
-    for one in given:
-        if one.room is None and (covered := [head for head in heads if head.room.pk in rooms_of(one)]):
+    heads = _room_heads(room_columns(in_rooms))
+    for session in all_sessions:
+        if session.room is None and (
+            covered := [head for head in heads if head.room.pk in rooms_of(session)]
+        ):
             first, last = covered[0].column, covered[-1].column + covered[-1].columns
-            inside = {head.room.pk for head in heads if first <= head.column < last}
-            if not any(overlaps(one, other) for other in placed if other.room.pk in inside):
-                wide[id(one)] = first, last - first
-    sides = room_columns(one for one in given if one not in across and id(one) not in wide)
-    heads = _room_heads(sides)
-    in_rooms = sum(head.columns for head in heads if head.room is not None)
-    places = wide | {id(one): (1, max(in_rooms, 1)) for one in across if id(one) not in wide}
-    for head, side in zip(heads, sides, strict=True):
-        for number, lane in enumerate(side.lanes):
-            beside = side.lanes[number + 1 :]
-            places |= {id(one): (head.column + number, 1 + _free_columns(one, beside)) for one in lane}
-    return _build_grid(given, places, heads, zone)
+            covered_rooms = {head.room.pk for head in heads if first <= head.column < last}
+            if not any(overlaps(session, other) for other in in_rooms if other.room.pk in covered_rooms):
+                wide[id(session)] = first, last - first
+    grid_columns = room_columns(
+        session for session in all_sessions if session not in spanning and id(session) not in wide
+    )
+    heads = _room_heads(grid_columns)
+    room_column_count = sum(head.columns for head in heads if head.room is not None)
+    columns_by_id = wide | {
+        id(session): (1, max(room_column_count, 1)) for session in spanning if id(session) not in wide
+    }
+    for head, grid_column in zip(heads, grid_columns, strict=True):
+        for number, lane in enumerate(grid_column.lanes):
+            next_lanes = grid_column.lanes[number + 1 :]
+            columns_by_id |= {
+                id(session): (head.column + number, 1 + _free_columns(session, next_lanes))
+                for session in lane
+            }
+    return _build_grid(all_sessions, columns_by_id, heads, zone)
 
 
-def _room_heads(sides: Sequence[GridColumn[Any]]) -> list[GridRoom]:
+def _room_heads(grid_columns: Sequence[GridColumn[Any]]) -> list[GridRoom]:
     heads, column = [], 1
-    for side in sides:
-        heads.append(GridRoom(side.room, column, len(side.lanes)))
-        column += len(side.lanes)
+    for grid_column in grid_columns:
+        heads.append(GridRoom(grid_column.room, column, len(grid_column.lanes)))
+        column += len(grid_column.lanes)
     return heads
 
 
 def _free_columns[T: Placed](session: T, lanes: Sequence[Sequence[T]]) -> int:
     """Return the number of following columns of its room over which a session can extend."""
-    taken = (any(overlaps(session, other) for other in lane) for lane in lanes)
-    return next((number for number, is_taken in enumerate(taken) if is_taken), len(lanes))
+    occupied = (any(overlaps(session, other) for other in lane) for lane in lanes)
+    return next((number for number, is_occupied in enumerate(occupied) if is_occupied), len(lanes))
 
 
 def _build_grid[T: Placed](
-    given: Sequence[T], places: dict[int, tuple[int, int]], heads: list[GridRoom], zone: tzinfo
+    sessions: Sequence[T], columns_by_id: dict[int, tuple[int, int]], heads: list[GridRoom], zone: tzinfo
 ) -> DayGrid[T]:
-    start = min(instant(one.start) for one in given)
+    start = min(instant(session.start) for session in sessions)
     local = start.astimezone(zone)
     first = start - timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
-    last = max(instant(one.end) for one in given)
+    last = max(instant(session.end) for session in sessions)
     hours = min(max(ceil((last - first) / timedelta(hours=1)), 1), MAX_HOURS)
-    final = hours * ROWS_PER_HOUR
+    last_row = hours * ROWS_PER_HOUR
     times = [GridTime(first + timedelta(hours=hour), hour * ROWS_PER_HOUR + 1, True) for hour in range(hours)]
-    written = {time.row for time in times}
-    for moment in sorted({instant(one.start) for one in given}):
+    labeled_rows = {time.row for time in times}
+    for moment in sorted({instant(session.start) for session in sessions}):
         row = _rows_between(first, moment) + 1
-        if all(abs(row - other) >= ROWS_BETWEEN_TIMES for other in written):
+        if all(abs(row - other) >= ROWS_BETWEEN_TIMES for other in labeled_rows):
             times.append(GridTime(moment, row, False))
-            written.add(row)
-    exact = {time.moment for time in times}
+            labeled_rows.add(row)
+    labeled_moments = {time.moment for time in times}
     # Consecutive sessions must not overlap because of the rounding to rows.
-    ends: dict[int, int] = {}
+    end_by_column: dict[int, int] = {}
     slots = []
-    for one in sorted(given, key=lambda one: (instant(one.start), places[id(one)])):
-        column, width = places[id(one)]
-        own = range(column, column + width)
-        row = _rows_between(first, one.start) + 1
-        row = min(max([row, *(ends.get(number, 0) for number in own)]), final)
-        end = min(max(_rows_between(first, one.end) + 1, row + 1), final + 1)
-        ends |= dict.fromkeys(own, end)
-        slots.append(GridSlot(one, row, end - row, column, width, instant(one.start) not in exact))
-    columns_count = max([1, *(column + width - 1 for column, width in places.values())])
-    return DayGrid(first, hours, columns_count, heads, sorted(times, key=lambda time: time.row), slots)
+    for session in sorted(sessions, key=lambda session: (instant(session.start), columns_by_id[id(session)])):
+        column, width = columns_by_id[id(session)]
+        own_columns = range(column, column + width)
+        row = _rows_between(first, session.start) + 1
+        row = min(max([row, *(end_by_column.get(number, 0) for number in own_columns)]), last_row)
+        end = min(max(_rows_between(first, session.end) + 1, row + 1), last_row + 1)
+        end_by_column |= dict.fromkeys(own_columns, end)
+        slots.append(
+            GridSlot(session, row, end - row, column, width, instant(session.start) not in labeled_moments)
+        )
+    column_count = max([1, *(column + width - 1 for column, width in columns_by_id.values())])
+    return DayGrid(first, hours, column_count, heads, sorted(times, key=lambda time: time.row), slots)
 
 
 def _rows_between(first: datetime, moment: datetime) -> int:

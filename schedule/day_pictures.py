@@ -50,7 +50,7 @@ class DayPicture:
 
 
 class Block(NamedTuple):
-    """A span, in minutes of the day, with the number of parallel sessions by kind."""
+    """A span, in minutes since the start of the program day, with the number of parallel sessions by kind."""
 
     start: float
     end: float
@@ -62,27 +62,36 @@ def day_pictures(sessions: Iterable[SessionSpan], edition: Edition) -> list[DayP
     by_day: dict[date, list[SessionSpan]] = {}
     for session in sessions:
         by_day.setdefault(edition.day_of(session.start), []).append(session)
-    shown = {day: [one for one in rows if one.is_drawn] for day, rows in sorted(by_day.items())}
-    blocks = {day: list(_blocks(rows, edition.day_bounds(day)[0])) for day, rows in shown.items()}
-    found = [block for day in blocks for block in blocks[day]]
-    first, last = min((one.start for one in found), default=0), max((one.end for one in found), default=1)
-    max_sessions = max((one.kinds.total() for one in found), default=1)
+    drawn_by_day = {
+        day: [session for session in rows if session.is_drawn] for day, rows in sorted(by_day.items())
+    }
+    blocks_by_day = {
+        day: list(_blocks(rows, edition.day_bounds(day)[0])) for day, rows in drawn_by_day.items()
+    }
+    all_blocks = [block for day in blocks_by_day for block in blocks_by_day[day]]
+    first, last = (
+        min((block.start for block in all_blocks), default=0),
+        max((block.end for block in all_blocks), default=1),
+    )
+    max_sessions = max((block.kinds.total() for block in all_blocks), default=1)
     return [
-        DayPicture(day, len(rows), list(_bars(blocks[day], first, last - first, max_sessions)))
-        for day, rows in shown.items()
+        DayPicture(day, len(rows), list(_bars(blocks_by_day[day], first, last - first, max_sessions)))
+        for day, rows in drawn_by_day.items()
     ]
 
 
-def _blocks(sessions: Sequence[SessionSpan], midnight: datetime) -> Iterator[Block]:
+def _blocks(sessions: Sequence[SessionSpan], day_start: datetime) -> Iterator[Block]:
     """Yield a block for each span between two moments at which something begins or ends."""
 
-    def minute(moment: datetime) -> float:
-        return (moment - midnight).total_seconds() / 60
+    def minutes_into_day(moment: datetime) -> float:
+        return (moment - day_start).total_seconds() / 60
 
-    for start, end in pairwise(sorted({moment for one in sessions for moment in (one.start, one.end)})):
-        kinds = Counter(one.kind for one in sessions if one.start <= start < one.end)
+    for start, end in pairwise(
+        sorted({moment for session in sessions for moment in (session.start, session.end)})
+    ):
+        kinds = Counter(session.kind for session in sessions if session.start <= start < session.end)
         if kinds:
-            yield Block(minute(start), minute(end), kinds)
+            yield Block(minutes_into_day(start), minutes_into_day(end), kinds)
 
 
 def _bars(blocks: Iterable[Block], first: float, length: float, max_sessions: int) -> Iterator[Bar]:
@@ -90,10 +99,10 @@ def _bars(blocks: Iterable[Block], first: float, length: float, max_sessions: in
     for start, end, kinds in blocks:
         x, width = (start - first) / length * WIDTH, (end - start) / length * WIDTH
         # Scale by the square root: one talk must remain visible next to thirty workshops.
-        whole = max(MIN_HEIGHT, (kinds.total() / max_sessions) ** 0.5 * HEIGHT)
-        foot = float(HEIGHT)
+        total_height = max(MIN_HEIGHT, (kinds.total() / max_sessions) ** 0.5 * HEIGHT)
+        bottom = float(HEIGHT)
         for kind, number in sorted(kinds.items()):
-            height = whole * number / kinds.total()
-            sizes = (x, foot - height, max(width - GAP, GAP), max(height - GAP * (len(kinds) > 1), GAP))
+            height = total_height * number / kinds.total()
+            sizes = (x, bottom - height, max(width - GAP, GAP), max(height - GAP * (len(kinds) > 1), GAP))
             yield Bar(kind, *(f"{size:.1f}" for size in sizes))
-            foot -= height
+            bottom -= height

@@ -57,22 +57,22 @@ def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None 
     return resolve_wall_time(naive, edition.zone, stored)
 
 
-def end_after(edition: Edition, start: datetime, clock: time, before: tuple[datetime, datetime]) -> datetime:
+def end_after(edition: Edition, start: datetime, clock: time, stored: tuple[datetime, datetime]) -> datetime:
     """Return the end as the first moment with this clock time from `start` on.
 
-    `before` are the stored start and end, whose whole days of duration are added. Raises `ValidationError`
+    `stored` are the stored start and end, whose whole days of duration are added. Raises `ValidationError`
     for an end beyond the program day, unless the stored end is beyond it too.
     """
-    begin, (was_start, was_end) = wall_clock(start, edition.zone), before
-    was = wall_clock(was_start, edition.zone), wall_clock(was_end, edition.zone)
-    if (begin, clock) == (was[0], was[1].time()):
-        return was_end
-    naive = datetime.combine(begin.date(), clock)
-    naive += DAY * ((naive < begin) + (was[1] - was[0]) // DAY)
-    end = resolve_wall_time(naive, edition.zone, was_end)
+    local_start, (stored_start, stored_end) = wall_clock(start, edition.zone), stored
+    stored_local = wall_clock(stored_start, edition.zone), wall_clock(stored_end, edition.zone)
+    if (local_start, clock) == (stored_local[0], stored_local[1].time()):
+        return stored_end
+    naive = datetime.combine(local_start.date(), clock)
+    naive += DAY * ((naive < local_start) + (stored_local[1] - stored_local[0]) // DAY)
+    end = resolve_wall_time(naive, edition.zone, stored_end)
     if instant(end) < instant(start):
         raise ValidationError(BACKWARDS)
-    if runs_over(edition, start, end) and not runs_over(edition, was_start, was_end):
+    if runs_over(edition, start, end) and not runs_over(edition, stored_start, stored_end):
         raise ValidationError(PAST_THE_DAY, params={"hour": f"{edition.day_start_hour:02}:00"})
     return end
 
@@ -82,9 +82,9 @@ def runs_over(edition: Edition, start: datetime, end: datetime) -> bool:
     return instant(end) > edition.day_bounds(edition.day_of(start))[1]
 
 
-def add_elapsed(moment: datetime, by: timedelta) -> datetime:
+def add_elapsed(moment: datetime, duration: timedelta) -> datetime:
     """Return the moment after that much elapsed time, even across a change of clocks."""
-    return instant(moment) + by
+    return instant(moment) + duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,15 @@ class Placement:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Placement):
             return NotImplemented
-        mine, theirs = ((instant(one.start), instant(one.end), one.room) for one in (self, other))
-        return mine == theirs
+        own_values, other_values = (
+            (instant(placement.start), instant(placement.end), placement.room) for placement in (self, other)
+        )
+        return own_values == other_values
 
     __hash__ = None  # type: ignore[assignment]
 
-    def shifted(self, by: timedelta) -> "Placement":
-        return replace(self, start=add_elapsed(self.start, by), end=add_elapsed(self.end, by))
+    def shifted(self, duration: timedelta) -> "Placement":
+        return replace(self, start=add_elapsed(self.start, duration), end=add_elapsed(self.end, duration))
 
 
 def delay(before: Placement, after: Placement) -> timedelta:
@@ -112,13 +114,13 @@ def delay(before: Placement, after: Placement) -> timedelta:
 
 def moved_parts(before: Placement, after: Placement, parts: Mapping[int, Placement]) -> dict[int, Placement]:
     """Return the changed placements of a moved session's parts: same delay, and its room if they share it."""
-    found = {}
+    placements = {}
     for key, part in parts.items():
         room = after.room if part.room == before.room else part.room
-        moved = replace(part.shifted(delay(before, after)), room=room)
-        if moved != part:
-            found[key] = moved
-    return found
+        placement = replace(part.shifted(delay(before, after)), room=room)
+        if placement != part:
+            placements[key] = placement
+    return placements
 
 
 def spread_talks(
@@ -131,23 +133,23 @@ def spread_talks(
     """
     if not pauses:
         return []
-    between = [gap + pause for pause in pauses[:-1]]
-    lengths = [minutes] * len(pauses) if minutes else equal_shares(start, end, len(pauses), sum(between))
+    breaks = [gap + pause for pause in pauses[:-1]]
+    lengths = [minutes] * len(pauses) if minutes else equal_shares(start, end, len(pauses), sum(breaks))
     spans = []
-    for length, rest in zip(lengths, [*between, 0], strict=True):
+    for length, break_minutes in zip(lengths, [*breaks, 0], strict=True):
         spans.append((start, add_elapsed(start, length * MINUTE)))
-        start = add_elapsed(start, (length + rest) * MINUTE)
+        start = add_elapsed(start, (length + break_minutes) * MINUTE)
     return spans
 
 
-def equal_shares(start: datetime, end: datetime, number: int, between: int) -> list[int]:
+def equal_shares(start: datetime, end: datetime, count: int, break_minutes: int) -> list[int]:
     """Return equal shares of the remaining time, in whole minutes that differ by one at most."""
-    there = int((instant(end) - instant(start)) / MINUTE)
-    left = there - between
-    if left < number:
-        raise ValidationError(TOO_SHORT, params={"there": there, "needed": number + between})
-    marks = [left * place // number for place in range(number + 1)]
-    return [after - before for before, after in pairwise(marks)]
+    available = int((instant(end) - instant(start)) / MINUTE)
+    remaining = available - break_minutes
+    if remaining < count:
+        raise ValidationError(TOO_SHORT, params={"there": available, "needed": count + break_minutes})
+    offsets = [remaining * index // count for index in range(count + 1)]
+    return [after - before for before, after in pairwise(offsets)]
 
 
 CLOCK_FORMATS = ["%H:%M", "%H:%M:%S"]
@@ -183,17 +185,17 @@ class MoveForm(forms.Form):
 
     def clean(self) -> dict[str, object]:
         """Add the `placement` to the cleaned data."""
-        sent, edition, before = self.cleaned_data, self.row.edition, self.row.before
-        if {"day", "start", "end", "room"} <= sent.keys():
-            name = "start"
+        cleaned, edition, before = self.cleaned_data, self.row.edition, self.row.before
+        if {"day", "start", "end", "room"} <= cleaned.keys():
+            field_name = "start"
             try:
-                start = moment_on(edition, sent["day"], sent["start"], before.start)
-                name = "end"
-                end = end_after(edition, start, sent["end"], (before.start, before.end))
-                sent["placement"] = Placement(start, end, sent["room"])
+                start = moment_on(edition, cleaned["day"], cleaned["start"], before.start)
+                field_name = "end"
+                end = end_after(edition, start, cleaned["end"], (before.start, before.end))
+                cleaned["placement"] = Placement(start, end, cleaned["room"])
             except ValidationError as error:
-                self.add_error(name, error)
-        return sent
+                self.add_error(field_name, error)
+        return cleaned
 
 
 class ShiftForm(forms.Form):
@@ -204,18 +206,20 @@ class ShiftForm(forms.Form):
 
     def __init__(self, data: QueryDict, keys: Iterable[int]) -> None:
         super().__init__(data)
-        picks: Any = self.fields["pick"]
-        picks.choices = [(str(key), str(key)) for key in keys]
+        pick_field: Any = self.fields["pick"]
+        pick_field.choices = [(str(key), str(key)) for key in keys]
 
 
 def sent_keys(data: QueryDict) -> set[int]:
-    found = (SESSION_FIELD.fullmatch(name) for name in data)
-    return {int(match["key"]) for match in found if match}
+    matches = (SESSION_FIELD.fullmatch(name) for name in data)
+    return {int(match["key"]) for match in matches if match}
 
 
-def marks_of(at: Placement) -> tuple[str, str]:
+def marks_of(placement: Placement) -> tuple[str, str]:
     """Return the marks of the times and of the room, in the format of form versions."""
-    return value_mark(to_json_value(at.start)) + value_mark(to_json_value(at.end)), value_mark(at.room)
+    return value_mark(to_json_value(placement.start)) + value_mark(to_json_value(placement.end)), value_mark(
+        placement.room
+    )
 
 
 @dataclass
@@ -288,9 +292,9 @@ class SessionRow:
     def now(self) -> str:
         return self.in_words(self.after)
 
-    def in_words(self, at: Placement) -> str:
-        room = self.rooms.get(at.room or 0)
-        when = times.day_and_time_range(at.start, at.end, self.edition.zone)
+    def in_words(self, placement: Placement) -> str:
+        room = self.rooms.get(placement.room or 0)
+        when = times.day_and_time_range(placement.start, placement.end, self.edition.zone)
         return f"{when}, {room.name}" if room else when
 
     @property
@@ -303,13 +307,13 @@ class SessionRow:
         """The stored values of the inputs, joined for the comparison in the page's script."""
         return "|".join(self.input_values(self.before).values())
 
-    def input_values(self, at: Placement) -> dict[str, str]:
+    def input_values(self, placement: Placement) -> dict[str, str]:
         zone = self.edition.zone
         return {
-            "day": self.edition.day_of(at.start).isoformat(),
-            "start": f"{wall_clock(at.start, zone):%H:%M}",
-            "end": f"{wall_clock(at.end, zone):%H:%M}",
-            "room": str(at.room or ""),
+            "day": self.edition.day_of(placement.start).isoformat(),
+            "start": f"{wall_clock(placement.start, zone):%H:%M}",
+            "end": f"{wall_clock(placement.end, zone):%H:%M}",
+            "room": str(placement.room or ""),
         }
 
     def read(self, data: QueryDict, seen: str) -> None:
@@ -318,7 +322,9 @@ class SessionRow:
         if len(seen) == MARKS_CHARS:
             self.seen = seen[: 2 * MARK_DIGITS], seen[2 * MARK_DIGITS :]
         if not form.is_valid():
-            self.errors = {name: [str(one) for one in found] for name, found in form.errors.items()}
+            self.errors = {
+                name: [str(message) for message in messages] for name, messages in form.errors.items()
+            }
             self.sent = {
                 name: data.get(form.add_prefix(name), "") for name in ("day", "start", "end", "room")
             }
@@ -326,15 +332,15 @@ class SessionRow:
         self.takes_parts = form.cleaned_data["parts"]
         self.plan(form.cleaned_data["placement"])
 
-    def plan(self, wanted: Placement) -> None:
+    def plan(self, placement: Placement) -> None:
         """Plan the times and the room of this placement if they differ from those shown."""
-        mine, now = marks_of(wanted), marks_of(self.before)
-        moved, elsewhere = (mine[unit] != self.seen[unit] for unit in (0, 1))
-        when = wanted if moved else self.before
-        self.after = Placement(when.start, when.end, (wanted if elsewhere else self.before).room)
+        planned_marks, stored_marks = marks_of(placement), marks_of(self.before)
+        has_new_times, has_new_room = (planned_marks[index] != self.seen[index] for index in (0, 1))
+        span = placement if has_new_times else self.before
+        self.after = Placement(span.start, span.end, (placement if has_new_room else self.before).room)
         self.is_stale = any(
-            planned and self.seen[unit] != now[unit] != mine[unit]
-            for unit, planned in ((0, moved), (1, elsewhere))
+            is_planned and self.seen[index] != stored_marks[index] != planned_marks[index]
+            for index, is_planned in ((0, has_new_times), (1, has_new_room))
         )
 
 
@@ -360,13 +366,13 @@ class PlannedTalk[V]:
     def mark(self, value: V) -> str:
         return value_mark(value)
 
-    def plan(self, wanted: V, seen: str) -> None:
+    def plan(self, value: V, seen: str) -> None:
         """Plan this value if it differs from what was shown."""
-        mine, now = self.mark(wanted), self.mark(self.before)
-        shown = seen or now
-        if mine != shown:
-            self.after = wanted
-            self.is_stale = shown != now != mine
+        planned_mark, stored_mark = self.mark(value), self.mark(self.before)
+        shown_mark = seen or stored_mark
+        if planned_mark != shown_mark:
+            self.after = value
+            self.is_stale = shown_mark != stored_mark != planned_mark
 
     def apply(self) -> None:
         """Set the planned values in memory, and validate them into `errors`."""
@@ -396,11 +402,11 @@ class PlannedRows[R: Any]:
 
     def save_talks(self) -> bool:
         """Store the planned values, unless a presentation is invalid; return whether all are valid."""
-        moved = [] if self.wrong else self.moved
-        for row in moved:
+        moved_rows = [] if self.wrong else self.moved
+        for row in moved_rows:
             row.apply()
-        if moved and not self.wrong:
-            save_fields([row.talk for row in moved], moved[0].fields)
+        if moved_rows and not self.wrong:
+            save_fields([row.talk for row in moved_rows], moved_rows[0].fields)
         return not self.wrong
 
 
@@ -413,31 +419,31 @@ class PlannedSessions(PlannedRows[SessionRow]):
 
     def read(self, data: QueryDict, seen: Seen) -> None:
         """Read the submitted fields, and move parts with their sessions where requested."""
-        shown, sent = seen.get("", {}), sent_keys(data)
-        self.gone = sent - {row.pk for row in self.rows}
+        shown_marks, submitted_keys = seen.get("", {}), sent_keys(data)
+        self.gone = submitted_keys - {row.pk for row in self.rows}
         for row in self.rows:
-            if row.pk in sent and not row.is_fixed:
-                row.read(data, shown.get(str(row.pk), ""))
+            if row.pk in submitted_keys and not row.is_fixed:
+                row.read(data, shown_marks.get(str(row.pk), ""))
         for row in self.moved:
             if row.takes_parts:
                 self.move_parts(row)
 
-    def move_parts(self, whole: SessionRow) -> None:
+    def move_parts(self, parent: SessionRow) -> None:
         """Move the parts of a session with it, unless they were moved themselves."""
         parts = {
             row.pk: row
             for row in self.rows
-            if row.session.parent_id == whole.pk and not (row.is_moved or row.is_fixed or row.errors)
+            if row.session.parent_id == parent.pk and not (row.is_moved or row.is_fixed or row.errors)
         }
-        places = {key: row.after for key, row in parts.items()}
-        for key, at in moved_parts(whole.before, whole.after, places).items():
-            parts[key].plan(at)
+        placements = {key: row.after for key, row in parts.items()}
+        for key, placement in moved_parts(parent.before, parent.after, placements).items():
+            parts[key].plan(placement)
 
-    def shift(self, keys: Iterable[int], by: timedelta) -> None:
-        picked = set(keys)
+    def shift(self, keys: Iterable[int], duration: timedelta) -> None:
+        chosen_keys = set(keys)
         for row in self.rows:
-            if {row.pk, row.session.parent_id} & picked and not (row.errors or row.is_fixed):
-                row.plan(row.after.shifted(by))
+            if {row.pk, row.session.parent_id} & chosen_keys and not (row.errors or row.is_fixed):
+                row.plan(row.after.shifted(duration))
 
     def reset(self, key: str) -> None:
         for row in self.rows:
@@ -455,12 +461,14 @@ class PlannedSessions(PlannedRows[SessionRow]):
 
     def timed_talks(self) -> list[Presentation]:
         """Return the presentations with their own times in moved sessions, at the new times. One query."""
-        delays = {row.pk: by for row in self.moved if (by := delay(row.before, row.after))}
+        delays = {row.pk: difference for row in self.moved if (difference := delay(row.before, row.after))}
         timed = Q(start__isnull=False) | Q(end__isnull=False)
         talks = list(Presentation.objects.filter(timed, session__in=delays).order_by("pk"))
         for talk in talks:
-            by = delays[talk.session_id or 0]
-            talk.start, talk.end = (at and add_elapsed(at, by) for at in (talk.start, talk.end))
+            difference = delays[talk.session_id or 0]
+            talk.start, talk.end = (
+                moment and add_elapsed(moment, difference) for moment in (talk.start, talk.end)
+            )
         return talks
 
     def save(self) -> bool:
@@ -471,11 +479,11 @@ class PlannedSessions(PlannedRows[SessionRow]):
             row.session.room = row.room
         prefetch_related_objects([row.session for row in rows], "parts")
         for row in rows:
-            shown = row.values
+            input_values = row.values
             try:
                 row.session.clean_in_memory()
             except ValidationError as error:
-                row.errors, row.sent = error.message_dict, shown
+                row.errors, row.sent = error.message_dict, input_values
         if self.wrong:
             return False
         talks = self.timed_talks()

@@ -93,19 +93,25 @@ class TimetableEntry(models.Model):
     ) -> None:
         super().refresh_from_db(using, fields, from_queryset)
         columns = self._meta.concrete_fields
-        read = {c.attname for c in columns if fields is None or {c.name, c.attname} & {*fields}}
-        now = {name: value for name, value in self._calendar_values().items() if name in read}
-        self._stored = {**vars(self).get("_stored", {}), **now}
+        loaded_columns = {
+            column.attname
+            for column in columns
+            if fields is None or {column.name, column.attname} & {*fields}
+        }
+        loaded_values = {
+            name: value for name, value in self._calendar_values().items() if name in loaded_columns
+        }
+        self._stored = {**vars(self).get("_stored", {}), **loaded_values}
 
     def derive(self) -> None:
         super().derive()  # type: ignore[misc]
-        now = self._calendar_values()
-        if "_stored" in vars(self) and any(self._stored.get(name, self) != now[name] for name in now):
-            moved, later = self.rescheduled_at, this_second()
-            if moved or self._stored.get("status") != Status.DRAFT:
-                self.rescheduled_at = max(later, moved + SECOND) if moved else later
-        self._stored = now
-        if now.get("status", Status.CANCELLED) != Status.CANCELLED:
+        values = self._calendar_values()
+        if "_stored" in vars(self) and any(self._stored.get(name, self) != values[name] for name in values):
+            last_move, now = self.rescheduled_at, this_second()
+            if last_move or self._stored.get("status") != Status.DRAFT:
+                self.rescheduled_at = max(now, last_move + SECOND) if last_move else now
+        self._stored = values
+        if values.get("status", Status.CANCELLED) != Status.CANCELLED:
             self.cancellation_reason = ""
         self.title_html, self.abstract_html = markup.inline(self.title), markup.block(self.abstract)
 
@@ -132,15 +138,15 @@ class TimetableEntry(models.Model):
 
 def date_recreated(rows: Iterable[Any]) -> None:
     """Set `rescheduled_at` of new rows that reuse a deleted uid: calendars have that event. One query."""
-    new = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
-    if not new:
+    new_rows = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
+    if not new_rows:
         return
-    label = next(iter(new.values()))._meta.label_lower
-    editions = {edition for edition, _uid in new}
-    gone = RowChange.objects.filter(model=label, kind=RowChange.Kind.DELETED, edition_key__in=editions)
-    for key in gone.order_by().values_list("edition_key", "values__uid"):
-        if key in new:
-            new[key].rescheduled_at = this_second()
+    label = next(iter(new_rows.values()))._meta.label_lower
+    editions = {edition for edition, _uid in new_rows}
+    deletions = RowChange.objects.filter(model=label, kind=RowChange.Kind.DELETED, edition_key__in=editions)
+    for key in deletions.order_by().values_list("edition_key", "values__uid"):
+        if key in new_rows:
+            new_rows[key].rescheduled_at = this_second()
 
 
 class EntryQuerySet(ContentQuerySet[Any]):
@@ -154,12 +160,14 @@ class EntryQuerySet(ContentQuerySet[Any]):
         elif status != Status.CANCELLED:
             kwargs.setdefault(REASON, "")
         columns = {name: getattr(self.model._meta.get_field(name), "attname", name) for name in kwargs}
-        moved = {columns[name]: kwargs[name] for name in kwargs if columns[name] in CALENDAR_FIELDS}
-        if moved and MOVED not in kwargs:
+        calendar_values = {columns[name]: kwargs[name] for name in kwargs if columns[name] in CALENDAR_FIELDS}
+        if calendar_values and MOVED not in kwargs:
             now = Value(this_second())
-            later = Greatest(now, Coalesce(F(MOVED) + Value(SECOND), now))
-            unseen = Q(**{f"{MOVED}__isnull": True}, status=Status.DRAFT)
-            kwargs[MOVED] = Case(When(_unmoved(moved) | unseen, then=F(MOVED)), default=later)
+            next_move = Greatest(now, Coalesce(F(MOVED) + Value(SECOND), now))
+            is_unmoved_draft = Q(**{f"{MOVED}__isnull": True}, status=Status.DRAFT)
+            kwargs[MOVED] = Case(
+                When(_has_values(calendar_values) | is_unmoved_draft, then=F(MOVED)), default=next_move
+            )
         return super().update(**kwargs)
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -173,13 +181,13 @@ class EntryQuerySet(ContentQuerySet[Any]):
         self, objs: Iterable[object], fields: Iterable[str], batch_size: int | None = None
     ) -> int:
         names = [*fields]
-        also = [MOVED, REASON] if "status" in names else [MOVED]
-        return super().bulk_update(objs, [*dict.fromkeys([*names, *also])], batch_size=batch_size)
+        automatic_fields = [MOVED, REASON] if "status" in names else [MOVED]
+        return super().bulk_update(objs, [*dict.fromkeys([*names, *automatic_fields])], batch_size=batch_size)
 
 
-def _unmoved(values: dict[str, object]) -> Q:
-    same = Q()
+def _has_values(values: dict[str, object]) -> Q:
+    condition = Q()
     for name, value in values.items():
-        key = value.pk if isinstance(value, models.Model) else value
-        same &= Q(**{f"{name}__isnull": True}) if key is None else Q(**{name: key})
-    return same
+        stored = value.pk if isinstance(value, models.Model) else value
+        condition &= Q(**{f"{name}__isnull": True}) if stored is None else Q(**{name: stored})
+    return condition

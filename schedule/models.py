@@ -398,8 +398,8 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         ]
 
     def get_absolute_url(self) -> str:
-        shown = self.paper or self.session
-        return shown.get_absolute_url() if shown else self.edition.get_absolute_url()
+        target = self.paper or self.session
+        return target.get_absolute_url() if target else self.edition.get_absolute_url()
 
     def siblings(self) -> models.QuerySet[Self]:
         return super().siblings().filter(edition=self.edition_id)

@@ -52,27 +52,29 @@ def next_appearances(
     """
     if not people:
         return {}
-    now, keys = at_or_now(at), [edition.pk for edition in editions]
-    talks = Presentation.objects.published(now).filter(edition__in=keys).with_beginning()
+    now, edition_keys = at_or_now(at), [edition.pk for edition in editions]
+    talks = Presentation.objects.published(now).filter(edition__in=edition_keys).with_beginning()
     talks = talks.filter(called_off=False, begins__isnull=False).annotate(
         applies=Value(AppliesTo.PRESENTATION.value),
         ends=Coalesce("end", "session__end", "start", "session__start"),
         place_name=Coalesce("room__name", "session__room__name", Value("")),
     )
-    papers = talks.filter(paper__authorships__person__in=people).annotate(
+    paper_talks = talks.filter(paper__authorships__person__in=people).annotate(
         person_key=F("paper__authorships__person"),
         page_uid=F("paper__uid"),
         page_title=F("paper__title"),
         is_paper=Value(True),
     )
-    spoken = talks.filter(speakers__person__in=people, session__isnull=False).annotate(
+    speaker_talks = talks.filter(speakers__person__in=people, session__isnull=False).annotate(
         person_key=F("speakers__person"),
         page_uid=F("session__uid"),
         page_title=F("session__title"),
         is_paper=Value(False),
     )
-    sessions = Session.objects.published(now).with_called_off().filter(edition__in=keys, called_off=False)
-    led = sessions.filter(roles__person__in=people).annotate(
+    sessions = (
+        Session.objects.published(now).with_called_off().filter(edition__in=edition_keys, called_off=False)
+    )
+    role_sessions = sessions.filter(roles__person__in=people).annotate(
         person_key=F("roles__person"),
         applies=Value(AppliesTo.SESSION.value),
         begins=F("start"),
@@ -82,18 +84,22 @@ def next_appearances(
         page_title=F("title"),
         is_paper=Value(False),
     )
-    parts = [rows.order_by().values_list(*COLUMNS) for rows in (papers, spoken, led)]
-    found: dict[int, list[Any]] = {}
-    for person, *row in parts[0].union(*parts[1:], all=True).order_by():
-        found.setdefault(person, []).append(row)
-    return {person: _next(rows, now) for person, rows in found.items()}
+    querysets = [
+        rows.order_by().values_list(*COLUMNS) for rows in (paper_talks, speaker_talks, role_sessions)
+    ]
+    rows_by_person: dict[int, list[Any]] = {}
+    for person, *row in querysets[0].union(*querysets[1:], all=True).order_by():
+        rows_by_person.setdefault(person, []).append(row)
+    return {person: _next_appearance(rows, now) for person, rows in rows_by_person.items()}
 
 
-def _next(rows: list[Any], now: datetime) -> NextAppearance:
+def _next_appearance(rows: list[Any], now: datetime) -> NextAppearance:
     # Sort by start, then in an order that is the same on every database.
     ordered = sorted(rows, key=lambda row: (row[5], row[8]))
-    ahead = [row for row in ordered if row[6] > now]
-    edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (ahead or ordered[::-1])[0]
+    upcoming = [row for row in ordered if row[6] > now]
+    edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (
+        upcoming or ordered[::-1]
+    )[0]
     view = "papers:detail" if is_paper else "schedule:session"
     url = page_path(view, slug, uid, markup.slug(title))
-    return NextAppearance(edition, kind_label(applies, kind, name), start, place, url, not ahead)
+    return NextAppearance(edition, kind_label(applies, kind, name), start, place, url, not upcoming)

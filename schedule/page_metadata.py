@@ -37,9 +37,9 @@ def session_head(
 ) -> Head:
     """Return the head of a session's page; `moves` are the earlier starts of moved rows by key."""
     when = times.day_and_time_range(session.start, session.end, session.edition.zone)
-    words = f"{session.get_kind_display()}, {when}"
-    place = f", {session.room.name}" if session.room else ""
-    description = lead(f"{words}{place}. {session.abstract}")
+    kind_and_time = f"{session.get_kind_display()}, {when}"
+    room = f", {session.room.name}" if session.room else ""
+    description = lead(f"{kind_and_time}{room}. {session.abstract}")
     event = session_event(session, parts, moves) | {
         "description": description,
         "image": absolute(card.url),
@@ -56,15 +56,15 @@ def card_text(session: "Session") -> str:
 
 def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
     """Return the linked data of the session as an event, with the earlier start if it has moved."""
-    edition, whole = session.edition, session.parent
-    before = moves.get(f"session:{session.uid}")
-    has_moved = before is not None and before != session.start and not session.cancelled
+    edition, parent = session.edition, session.parent
+    earlier_start = moves.get(f"session:{session.uid}")
+    has_moved = earlier_start is not None and earlier_start != session.start and not session.cancelled
     return event_summary(session, session.room) | {
         **({"eventStatus": RESCHEDULED} if has_moved else {}),
-        "previousStartDate": venue_time(before, edition) if before and has_moved else "",
-        "superEvent": event_summary(whole) if whole else conference_event(edition),
+        "previousStartDate": venue_time(earlier_start, edition) if earlier_start and has_moved else "",
+        "superEvent": event_summary(parent) if parent else conference_event(edition),
         "subEvent": [event_summary(part, part.room) for part in parts],
-        "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMER_ROLES],
+        "performer": [performer(role) for role in session.shown_roles if role.role in PERFORMER_ROLES],
     }
 
 
@@ -81,7 +81,7 @@ def performer(role: Any) -> Thing:
 def event_summary(session: "Session", room: Model | None = None) -> Thing:
     """Return the linked data of an event: name, time and place; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
-    mode, places = attendance(edition, url, room)
+    mode, locations = attendance(edition, url, room)
     return {
         "@type": "Event",
         "@id": language_neutral_url(session.get_absolute_url()),
@@ -91,5 +91,5 @@ def event_summary(session: "Session", room: Model | None = None) -> Thing:
         "endDate": venue_time(session.end, edition),
         "eventStatus": CANCELLED if session.cancelled else SCHEDULED,
         "eventAttendanceMode": mode,
-        "location": places,
+        "location": locations,
     }

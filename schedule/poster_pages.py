@@ -76,12 +76,16 @@ def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int
 
 def filter_posters(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
     """Return the posters with all words in title, authors or board, limited to starred ones if requested."""
-    wanted = fold(choice.words).split()
-    found = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
-    return [talk for talk in found if all(word in _text(talk) for word in wanted)] if wanted else found
+    query_words = fold(choice.words).split()
+    candidates = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
+    return (
+        [talk for talk in candidates if all(word in _search_text(talk) for word in query_words)]
+        if query_words
+        else candidates
+    )
 
 
-def _text(talk: TalkRow) -> str:
+def _search_text(talk: TalkRow) -> str:
     people = [*(talk.paper.shown_authors if talk.paper else ()), *talk.shown_speakers]
     return fold(" ".join([str(talk), talk.board, *(person.shown_name for person in people)]))
 
@@ -99,19 +103,23 @@ def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
     """Return the requested page of posters, which are in the order of boards."""
     page = paginate(request, talks, POSTERS_PER_PAGE)
     jumps: dict[str, int] = {}
-    for place, talk in enumerate(talks):
+    for index, talk in enumerate(talks):
         if name := board_row_name(talk.board):
-            jumps.setdefault(name, place // POSTERS_PER_PAGE + 1)
-    shown = {board_row_name(talk.board) for talk in page.object_list}
-    links = [(name, number, name in shown) for name, number in jumps.items()] if len(jumps) > 1 else []
+            jumps.setdefault(name, index // POSTERS_PER_PAGE + 1)
+    names_on_page = {board_row_name(talk.board) for talk in page.object_list}
+    links = (
+        [(name, page_number, name in names_on_page) for name, page_number in jumps.items()]
+        if len(jumps) > 1
+        else []
+    )
     groups = groupby(page.object_list, lambda talk: board_row_name(talk.board))
     return PosterPage(page, [BoardRow(name, list(row)) for name, row in groups], links)
 
 
 def page_of_board(talks: Sequence[TalkRow], board: str) -> tuple[int, TalkRow] | None:
     """Return the page and the poster of a board, ignoring case, spaces and hyphens: "a 12" is A12."""
-    wanted = re.sub(r"[\s-]+", "", board).casefold()
-    for place, talk in enumerate(talks):
-        if wanted and re.sub(r"[\s-]+", "", talk.board).casefold() == wanted:
-            return place // POSTERS_PER_PAGE + 1, talk
+    board_key = re.sub(r"[\s-]+", "", board).casefold()
+    for index, talk in enumerate(talks):
+        if board_key and re.sub(r"[\s-]+", "", talk.board).casefold() == board_key:
+            return index // POSTERS_PER_PAGE + 1, talk
     return None

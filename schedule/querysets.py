@@ -42,12 +42,12 @@ PUBLIC_STATUSES = ("published", "cancelled")
 
 def session_published(prefix: str, at: datetime | None) -> Q:
     """Return the condition that the session at `prefix` (such as "session__") is public."""
-    own = or_draft(Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix)
-    whole = f"{prefix}parent__"
-    above = Q(**{f"{prefix}parent__isnull": True}) | or_draft(
-        Q(**{f"{whole}status__in": PUBLIC_STATUSES}), whole
+    is_public = or_draft(Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix)
+    parent_prefix = f"{prefix}parent__"
+    is_parent_public = Q(**{f"{prefix}parent__isnull": True}) | or_draft(
+        Q(**{f"{parent_prefix}status__in": PUBLIC_STATUSES}), parent_prefix
     )
-    return schedule_public(f"{prefix}edition__", at) & own & above
+    return schedule_public(f"{prefix}edition__", at) & is_public & is_parent_public
 
 
 def of_kind(kind: str) -> Q:
@@ -89,8 +89,8 @@ class SessionQuerySet(EntryQuerySet):
 
     def first_after(self, at: datetime | None = None) -> Any:
         """Return the session that begins next, on any day; `None` after the last. One query."""
-        later = self.filter(start__gt=at_or_now(at)).exclude(status="cancelled")
-        return later.in_order().select_related("edition").first()
+        upcoming = self.filter(start__gt=at_or_now(at)).exclude(status="cancelled")
+        return upcoming.in_order().select_related("edition").first()
 
     def invited_talks(self) -> Self:
         return self.filter(counts_as="invited_talk")
@@ -107,8 +107,8 @@ class SessionQuerySet(EntryQuerySet):
 
     def held_in(self, room: Model, at: datetime | None = None) -> Self:
         """Return the sessions in a room, and those with a presentation in it, such as posters in a hall."""
-        there = self.published_related("presentations", at).filter(room=room, session=OuterRef("pk"))
-        return self.filter(Q(room=room) | Exists(there))
+        presentations = self.published_related("presentations", at).filter(room=room, session=OuterRef("pk"))
+        return self.filter(Q(room=room) | Exists(presentations))
 
     def recorded(self) -> Self:
         return self.exclude(recording_url="")
@@ -136,12 +136,12 @@ class SessionQuerySet(EntryQuerySet):
         """Return the sessions in which a talk begins that ends after them, like `sessions_ending_early()`."""
         start, end = OuterRef("start"), OuterRef("end")
         talks = self._related("presentations").taking_place().with_beginning()
-        late = talks.filter(session=OuterRef("pk"), begins__gte=start, begins__lt=end, end__gt=end)
-        return self.taking_place().filter(Exists(late))
+        late_talks = talks.filter(session=OuterRef("pk"), begins__gte=start, begins__lt=end, end__gt=end)
+        return self.taking_place().filter(Exists(late_talks))
 
     def _related(self, relation: str) -> Any:
-        far: Any = self.model._meta.get_field(relation).related_model
-        return far.objects.all()
+        related_model: Any = self.model._meta.get_field(relation).related_model
+        return related_model.objects.all()
 
     # Order and related rows
 
@@ -155,8 +155,8 @@ class SessionQuerySet(EntryQuerySet):
 
     def with_called_off(self) -> Self:
         """Annotate `called_off`: whether the session or its parent is canceled."""
-        off = Q(status="cancelled") | Q(parent__status="cancelled", parent__isnull=False)
-        return self.annotate(called_off=ExpressionWrapper(off, BooleanField()))
+        is_called_off = Q(status="cancelled") | Q(parent__status="cancelled", parent__isnull=False)
+        return self.annotate(called_off=ExpressionWrapper(is_called_off, BooleanField()))
 
     def with_people(self, at: datetime | None = None) -> Self:
         """Prefetch the people in roles; see `people_by_role`."""
@@ -168,10 +168,10 @@ class SessionQuerySet(EntryQuerySet):
         talks = self.published_related("presentations", at).about(topic, at)
         talks = talks.filter(session=OuterRef("pk")).order_by()
 
-        def number(rows: QuerySet[Model]) -> Coalesce:
+        def count_rows(rows: QuerySet[Model]) -> Coalesce:
             return Coalesce(Subquery(rows.values("session").annotate(n=Count("pk")).values("n")), 0)
 
-        return self.annotate(talk_count=number(talks), poster_count=number(talks.posters()))
+        return self.annotate(talk_count=count_rows(talks), poster_count=count_rows(talks.posters()))
 
     def for_timetable(self, at: datetime | None = None, topic: Model | None = None) -> Self:
         """Fetch the data of timetable blocks without the talks; with a topic, count only talks on it."""
@@ -194,10 +194,10 @@ def presentation_published(prefix: str, at: datetime | None) -> Q:
 
 def presentation_open(prefix: str, at: datetime | None) -> Q:
     """Return the condition that the presentation at `prefix` is public if its paper is."""
-    own = schedule_public(f"{prefix}edition__", at) & or_draft(
+    is_public = schedule_public(f"{prefix}edition__", at) & or_draft(
         Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix
     )
-    return own & (Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at))
+    return is_public & (Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at))
 
 
 # Fields of papers that lines of presentations do not show.
@@ -225,9 +225,9 @@ class PresentationQuerySet(EntryQuerySet):
     def outside_session(self) -> Self:
         """Return the presentations that do not begin in their session, like `talks_outside_session()`."""
         begins, end = Coalesce("start", "session__start"), F("session__end")
-        late = Q(begins__gt=end) | Q(begins=end, end__gt=end)
+        begins_late = Q(begins__gt=end) | Q(begins=end, end__gt=end)
         rows = self.taking_place().alias(begins=begins)
-        return rows.filter(Q(begins__lt=F("session__start")) | late)
+        return rows.filter(Q(begins__lt=F("session__start")) | begins_late)
 
     def unscheduled_posters(self) -> Self:
         return self.taking_place().unscheduled().filter(counts_as="poster")
@@ -271,16 +271,16 @@ class PresentationQuerySet(EntryQuerySet):
         Annotates `starts`, `ends`, `room_key`, `room_slug`, `place` (the room's name), each the
         presentation's or its session's, and `poster` (whether it is one).
         """
-        poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
-        placed = self.with_beginning().annotate(
+        is_poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
+        presentations = self.with_beginning().annotate(
             starts=F("begins"),
             ends=Coalesce("end", "session__end"),
             place=Coalesce("room__name", "session__room__name"),
             room_key=Coalesce("room_id", "session__room_id"),
             room_slug=Coalesce("room__slug", "session__room__slug"),
-            poster=ExpressionWrapper(poster, BooleanField()),
+            poster=ExpressionWrapper(is_poster, BooleanField()),
         )
-        return placed.filter(session__start__gte=start, session__start__lt=end, called_off=False)
+        return presentations.filter(session__start__gte=start, session__start__lt=end, called_off=False)
 
     def with_session(self) -> Self:
         return self.select_related("session__edition", "session__room", "session__parent")

@@ -54,45 +54,49 @@ LEADING_ROLES = ("chair", "moderator", "organizer")
 def led_sessions(user: "User") -> Any:
     """Return the keys of the sessions that an account's person leads, with their parts."""
     # Use the person that a merged one was merged into.
-    one = Coalesce("person__merged_into", "person")
-    persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
-    led = (
-        SessionRole._base_manager.filter(person__in=persons, role__in=LEADING_ROLES)
+    person_key = Coalesce("person__merged_into", "person")
+    person_keys = PersonAccount.objects.filter(user=user.pk).values(person_key=person_key)
+    session_keys = (
+        SessionRole._base_manager.filter(person__in=person_keys, role__in=LEADING_ROLES)
         .order_by()
         .values("session")
     )
-    return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
+    return (
+        Session._base_manager.filter(Q(pk__in=session_keys) | Q(parent__in=session_keys))
+        .order_by()
+        .values("pk")
+    )
 
 
-def their_papers(user: "User") -> Any:
+def papers_in_led_sessions(user: "User") -> Any:
     """Return the keys of the papers that are presented in the user's sessions."""
-    shown = Presentation._base_manager.filter(session__in=led_sessions(user), paper__isnull=False)
-    return shown.order_by().values("paper")
+    presentations = Presentation._base_manager.filter(session__in=led_sessions(user), paper__isnull=False)
+    return presentations.order_by().values("paper")
 
 
-def people_there(user: "User") -> Q:
+def people_in_led_sessions(user: "User") -> Q:
     """Return the condition for people who take part in the user's sessions."""
     roles = SessionRole._base_manager.filter(session__in=led_sessions(user))
     speakers = Speaker._base_manager.filter(presentation__session__in=led_sessions(user))
-    authors = Authorship._base_manager.filter(paper__in=their_papers(user))
-    some = (Q(pk__in=rows.order_by().values("person")) for rows in (roles, speakers, authors))
-    return reduce(or_, some)
+    authors = Authorship._base_manager.filter(paper__in=papers_in_led_sessions(user))
+    conditions = (Q(pk__in=rows.order_by().values("person")) for rows in (roles, speakers, authors))
+    return reduce(or_, conditions)
 
 
 def reachable_kinds(access: Access, action: str) -> Q:
     """Return the condition for kinds in scope: to view, with any edition of the conference, else with all."""
     keys = access.editions(action, SessionKind)
-    found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
+    condition = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":
-        return found
-    others = Edition.objects.exclude(pk__in=keys)
-    return found & ~Q(conference__in=others.order_by().values("conference"))
+        return condition
+    other_editions = Edition.objects.exclude(pk__in=keys)
+    return condition & ~Q(conference__in=other_editions.order_by().values("conference"))
 
 
 def chosen_sessions(access: Access) -> Any:
     """Return the keys of the sessions in which papers of a track chair are presented."""
-    shown = Presentation._base_manager.filter(paper__in=chosen_papers(access))
-    return shown.order_by().values("session")
+    presentations = Presentation._base_manager.filter(paper__in=chosen_papers(access))
+    return presentations.order_by().values("session")
 
 
 OWN_ROWS[Role.SESSION_CHAIR] |= {
@@ -100,10 +104,10 @@ OWN_ROWS[Role.SESSION_CHAIR] |= {
     Presentation: lambda access: Q(session__in=led_sessions(access.user)),
     SessionRole: lambda access: Q(session__in=led_sessions(access.user)),
     Speaker: lambda access: Q(presentation__session__in=led_sessions(access.user)),
-    Paper: lambda access: Q(pk__in=their_papers(access.user)),
-    Authorship: lambda access: Q(paper__in=their_papers(access.user)),
-    Material: lambda access: Q(paper__in=their_papers(access.user)),
-    Person: lambda access: people_there(access.user),
+    Paper: lambda access: Q(pk__in=papers_in_led_sessions(access.user)),
+    Authorship: lambda access: Q(paper__in=papers_in_led_sessions(access.user)),
+    Material: lambda access: Q(paper__in=papers_in_led_sessions(access.user)),
+    Person: lambda access: people_in_led_sessions(access.user),
 }
 OWN_ROWS[Role.TRACK_CHAIR] |= {
     Session: lambda access: Q(pk__in=chosen_sessions(access)),
@@ -124,14 +128,14 @@ for role in (Role.SESSION_CHAIR, Role.TRACK_CHAIR):
     restrict(role, Presentation, ["position", "start", "end", "recording_url"])
 
 register_appearance(Person, Appearance(20, "session_roles", ("session__edition", "session__room")))
-talk = (
+TALK_RELATIONS = (
     "presentation__edition",
     "presentation__paper",
     "presentation__room",
     "presentation__session__edition",
     "presentation__session__room",
 )
-register_appearance(Person, Appearance(30, "talks", talk))
+register_appearance(Person, Appearance(30, "talks", TALK_RELATIONS))
 
 DATED_MODELS.append(Release)
 

@@ -102,22 +102,22 @@ class Snapshot:
         return within if within in self.things else ""
 
     def title(self, key: str) -> str:
-        thing = self.things[key]
-        paper = self.things.get(thing.paper)
-        return thing.title or (paper.title if paper else "")
+        row = self.things[key]
+        paper = self.things.get(row.paper)
+        return row.title or (paper.title if paper else "")
 
     def place(self, key: str) -> TimeAndRoom:
         """Return the time and room of a row, with those of the containing session as fallbacks."""
-        thing = self.things[key]
-        whole = self.whole(key)
-        above = self.place(whole) if whole else TimeAndRoom()
-        times = (thing.start or above.start, thing.end or above.end)
+        row = self.things[key]
+        session_key = self.whole(key)
+        session_place = self.place(session_key) if session_key else TimeAndRoom()
+        times = (row.start or session_place.start, row.end or session_place.end)
         start, end = (at and instant(at).replace(microsecond=0) for at in times)
-        return TimeAndRoom(start, end, thing.room or above.room)
+        return TimeAndRoom(start, end, row.room or session_place.room)
 
     def cancelled(self, key: str) -> bool:
-        whole = self.whole(key)
-        return self.things[key].cancelled or bool(whole and self.cancelled(whole))
+        session_key = self.whole(key)
+        return self.things[key].cancelled or bool(session_key and self.cancelled(session_key))
 
     def count(self, kind: str) -> int:
         return sum(key.startswith(f"{kind}:") for key in self.things)
@@ -150,9 +150,9 @@ class ProgramChange:
     def to_json(self, rooms: Mapping[str, str]) -> dict[str, object]:
         """Return the stored form, with the names of `rooms` by slug, because rooms may be deleted later."""
         row: dict[str, object] = {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was}
-        for name, place in (("before", self.before), ("after", self.after)):
-            if place:
-                row[name] = place.to_json(rooms)
+        for name, time_and_room in (("before", self.before), ("after", self.after)):
+            if time_and_room:
+                row[name] = time_and_room.to_json(rooms)
         if self.note:
             row["note"] = self.note
         return row
@@ -169,87 +169,89 @@ class ProgramChange:
 def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
     """Return the changes that concern visitors, ordered by kind, then by time and title."""
 
-    def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
-        place = change.after or change.before
-        start = instant(place.start) if place and place.start else UNSCHEDULED
+    def sort_key(change: ProgramChange) -> tuple[int, datetime, str, str]:
+        time_and_room = change.after or change.before
+        start = instant(time_and_room.start) if time_and_room and time_and_room.start else UNSCHEDULED
         return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
-    found = [*_withdrawals(before, after)]
+    changes = [*_find_withdrawals(before, after)]
     for key in after.things:
-        found += _changes_of(key, before, after)
-    return sorted(found, key=place_in_list)
+        changes += _find_row_changes(key, before, after)
+    return sorted(changes, key=sort_key)
 
 
-def _withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
-    for key, thing in before.things.items():
-        above = {thing.paper, before.whole(key)} - {""}
-        if key not in after.things and above <= after.things.keys():
-            place = None if key.startswith("paper:") else before.place(key)
-            yield ProgramChange("withdrawn", key, before.title(key), before=place)
+def _find_withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+    for key, row in before.things.items():
+        containers = {row.paper, before.whole(key)} - {""}
+        if key not in after.things and containers <= after.things.keys():
+            time_and_room = None if key.startswith("paper:") else before.place(key)
+            yield ProgramChange("withdrawn", key, before.title(key), before=time_and_room)
 
 
-def _changes_of(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+def _find_row_changes(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key not in before.things:
-        yield from _new(key, before, after)
+        yield from _find_addition(key, before, after)
         return
-    title, was = after.title(key), before.title(key)
-    if title != was and after.things[key].title:
-        yield ProgramChange("retitled", key, title, was=was)
-    off_before, off_now = before.cancelled(key), after.cancelled(key)
-    if off_before != off_now and not _changed_with_session(Snapshot.cancelled, key, before, after):
-        yield ProgramChange("cancelled" if off_now else "reinstated", key, title, after=after.place(key))
-    elif not off_now and not off_before:
-        yield from _moved(key, before, after)
+    title, old_title = after.title(key), before.title(key)
+    if title != old_title and after.things[key].title:
+        yield ProgramChange("retitled", key, title, was=old_title)
+    was_canceled, is_canceled = before.cancelled(key), after.cancelled(key)
+    if was_canceled != is_canceled and not _changed_with_session(Snapshot.cancelled, key, before, after):
+        yield ProgramChange("cancelled" if is_canceled else "reinstated", key, title, after=after.place(key))
+    elif not is_canceled and not was_canceled:
+        yield from _find_move(key, before, after)
 
 
-def _new(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+def _find_addition(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key.startswith("paper:"):
-        if not any(thing.paper == key for thing in after.things.values()):
+        if not any(row.paper == key for row in after.things.values()):
             yield ProgramChange("new", key, after.title(key))
-    elif not (whole := after.whole(key)) or whole in before.things:
+    elif not (session_key := after.whole(key)) or session_key in before.things:
         yield ProgramChange("new", key, after.title(key), after=after.place(key))
 
 
-def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
-    def start(program: Snapshot, one: str) -> datetime | None:
-        return program.place(one).start
+def _find_move(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+    def start_of(snapshot: Snapshot, row_key: str) -> datetime | None:
+        return snapshot.place(row_key).start
 
-    def room(program: Snapshot, one: str) -> str:
-        return program.place(one).room
+    def room_of(snapshot: Snapshot, row_key: str) -> str:
+        return snapshot.place(row_key).room
 
     old, new = before.place(key), after.place(key)
-    lasted, lasts = _length(key, before), _length(key, after)
-    is_longer = lasted is not None and lasts is not None and lasted != lasts
-    if is_longer or (old.start != new.start and not _changed_with_session(start, key, before, after)):
+    old_duration, new_duration = _own_duration(key, before), _own_duration(key, after)
+    has_new_duration = old_duration is not None and new_duration is not None and old_duration != new_duration
+    if has_new_duration or (
+        old.start != new.start and not _changed_with_session(start_of, key, before, after)
+    ):
         kind = "moved"
-    elif old.room != new.room and not _changed_with_session(room, key, before, after):
+    elif old.room != new.room and not _changed_with_session(room_of, key, before, after):
         kind = "room"
     else:
         return
     yield ProgramChange(kind, key, after.title(key), old, new)
 
 
-def _length(key: str, program: Snapshot) -> timedelta | None:
+def _own_duration(key: str, snapshot: Snapshot) -> timedelta | None:
     """Return the duration of a row with its own end, else `None`."""
-    place = program.place(key)
-    return place.end - place.start if program.things[key].end and place.end and place.start else None
+    span = snapshot.place(key)
+    return span.end - span.start if snapshot.things[key].end and span.end and span.start else None
 
 
 def _changed_with_session(
-    asked: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
+    get_value: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
 ) -> bool:
     """Return whether a row's value changed in the same way as that of its session, before and after."""
-    whole = after.whole(key)
-    if not whole or before.whole(key) != whole:
+    session_key = after.whole(key)
+    if not session_key or before.whole(key) != session_key:
         return False
-    values = [asked(program, one) for one in (key, whole) for program in (before, after)]
+    values = [get_value(snapshot, row_key) for row_key in (key, session_key) for snapshot in (before, after)]
     if not isinstance(values[0], datetime):
         return values[:2] == values[2:]
     if None in {before.things[key].start, after.things[key].start}:
         # Only its own time within the session was added or removed.
         return True
-    own, above = (instant(values[n + 1]) - instant(values[n]) for n in (0, 2))
-    return own == above
+    own_delay, session_delay = (instant(values[index + 1]) - instant(values[index]) for index in (0, 2))
+    return own_delay == session_delay
 
 
 # Counts in the text of the first release.
@@ -280,13 +282,13 @@ class PendingRelease:
     @property
     def text(self) -> str:
         """The numbers of sessions and papers for the first release, else empty."""
-        numbers = [(self.program.count(kind), words) for kind, words in COUNT_MESSAGES.items()]
-        said = [words % {"number": number, "count": f"{number:,}"} for number, words in numbers if number]
-        if not said or not self.is_first:
+        counts = [(self.program.count(kind), message) for kind, message in COUNT_MESSAGES.items()]
+        phrases = [message % {"number": count, "count": f"{count:,}"} for count, message in counts if count]
+        if not phrases or not self.is_first:
             return ""
-        if len(said) == 1:
-            return f"{said[0]}."
-        return gettext("%(sessions)s and %(papers)s.") % {"sessions": said[0], "papers": said[1]}
+        if len(phrases) == 1:
+            return f"{phrases[0]}."
+        return gettext("%(sessions)s and %(papers)s.") % {"sessions": phrases[0], "papers": phrases[1]}
 
 
 def snapshot(edition: Edition, at: datetime) -> Snapshot:
@@ -299,14 +301,14 @@ def snapshot(edition: Edition, at: datetime) -> Snapshot:
     # Sort by unique identifier here, because a database takes much longer.
     return Snapshot(
         {
-            **{f"session:{uid}": _row(*row) for uid, *row in sorted(sessions)},
+            **{f"session:{uid}": _snapshot_row(*row) for uid, *row in sorted(sessions)},
             **{f"paper:{uid}": SnapshotRow(markup.plain(title)) for uid, title in sorted(papers)},
-            **{f"presentation:{uid}": _row(*row) for uid, *row in sorted(talks)},
+            **{f"presentation:{uid}": _snapshot_row(*row) for uid, *row in sorted(talks)},
         }
     )
 
 
-def _row(
+def _snapshot_row(
     title: str,
     start: datetime | None,
     end: datetime | None,
@@ -315,19 +317,21 @@ def _row(
     within: str | None,
     paper: str | None = None,
 ) -> SnapshotRow:
-    whole, shown = f"session:{within}" if within else "", f"paper:{paper}" if paper else ""
-    return SnapshotRow(markup.plain(title), start, end, room or "", whole, shown, status == Status.CANCELLED)
+    session_key, paper_key = f"session:{within}" if within else "", f"paper:{paper}" if paper else ""
+    return SnapshotRow(
+        markup.plain(title), start, end, room or "", session_key, paper_key, status == Status.CANCELLED
+    )
 
 
 def pending_release(edition: Edition, at: datetime) -> PendingRelease:
     """Return the content of a release at this moment."""
     program = snapshot(edition, at)
-    last = edition.releases.order_by("-number").first()
-    number = last.number + 1 if last else 1
-    if last is None or last.snapshot is None:
+    last_release = edition.releases.order_by("-number").first()
+    number = last_release.number + 1 if last_release else 1
+    if last_release is None or last_release.snapshot is None:
         return PendingRelease(number, program, None, [])
-    before = Snapshot({key: SnapshotRow.read(row) for key, row in last.snapshot.items()})
-    return PendingRelease(number, program, before, find_changes(before, program))
+    announced = Snapshot({key: SnapshotRow.read(row) for key, row in last_release.snapshot.items()})
+    return PendingRelease(number, program, announced, find_changes(announced, program))
 
 
 def announce(
@@ -342,19 +346,19 @@ def announce(
     """Create a release of the public program, `without` these lines, and with the chairs' notes by line."""
     with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
-        ready = pending_release(edition, at)
+        pending = pending_release(edition, at)
         rooms = dict(edition.rooms.values_list("slug", "name"))
         release = Release(
             edition=edition,
-            number=ready.number,
-            title=ready.title if title is None else title,
-            text=ready.text if text is None else text,
+            number=pending.number,
+            title=pending.title if title is None else title,
+            text=pending.text if text is None else text,
             changes=[
-                replace(one, note=notes.get(one.line, "")).to_json(rooms)
-                for one in ready.changes
-                if one.line not in without
+                replace(change, note=notes.get(change.line, "")).to_json(rooms)
+                for change in pending.changes
+                if change.line not in without
             ],
-            snapshot={key: thing.to_json() for key, thing in ready.program.things.items()},
+            snapshot={key: row.to_json() for key, row in pending.program.things.items()},
             published_at=at,
         )
         release.save()
@@ -400,41 +404,47 @@ class ReleaseLine:
         return self.thing.why_cancelled if self.thing and self.change.kind == "cancelled" else ""
 
 
-def release_view(edition: Edition, at: datetime, newest: int | None = None) -> list[Release]:
+def release_view(edition: Edition, at: datetime, limit: int | None = None) -> list[Release]:
     """Return the published releases with their `shown_lines`, newest first. Four queries.
 
     Changes of rows that are not public are shown only if the last one announces the withdrawal: a withdrawn
     paper may be named, but not one that became a draft again.
     """
     releases = list(edition.releases.published(at).newest_first())
-    changes = {release.pk: [ProgramChange.read(row) for row in release.changes] for release in releases}
-    last = {change.key: change.kind for one in reversed(releases) for change in changes[one.pk]}
-    gone = {key for key, kind in last.items() if kind == "withdrawn"}
-    shown = releases[:newest]
-    things = _public_things({change.key for release in shown for change in changes[release.pk]}, edition, at)
-    for release in shown:
+    changes_by_release = {
+        release.pk: [ProgramChange.read(row) for row in release.changes] for release in releases
+    }
+    last_kinds = {
+        change.key: change.kind for release in reversed(releases) for change in changes_by_release[release.pk]
+    }
+    withdrawn_keys = {key for key, kind in last_kinds.items() if kind == "withdrawn"}
+    shown_releases = releases[:limit]
+    rows_by_key = _public_rows(
+        {change.key for release in shown_releases for change in changes_by_release[release.pk]}, edition, at
+    )
+    for release in shown_releases:
         release.shown_lines = [
-            ReleaseLine(change, things.get(change.key))
-            for change in changes[release.pk]
-            if change.key in things or change.key in gone
+            ReleaseLine(change, rows_by_key.get(change.key))
+            for change in changes_by_release[release.pk]
+            if change.key in rows_by_key or change.key in withdrawn_keys
         ]
-    return shown
+    return shown_releases
 
 
-def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
+def _public_rows(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
     """Return the public rows with these keys, by key. Three queries."""
-    rows: dict[str, Any] = {
+    querysets: dict[str, Any] = {
         "session": edition.sessions.select_related("parent").defer(*DEFERRED_FIELDS),
         "paper": edition.papers.defer(*DEFERRED_FIELDS),
         "presentation": edition.presentations.with_session()
         .select_related("paper__edition")
         .defer(*DEFERRED_FIELDS, *(f"paper__{name}" for name in DEFERRED_FIELDS)),
     }
-    found: dict[str, Any] = {}
-    for kind, things in rows.items():
+    rows_by_key: dict[str, Any] = {}
+    for kind, queryset in querysets.items():
         uids = [key.partition(":")[2] for key in keys if key.startswith(f"{kind}:")]
-        found |= {f"{kind}:{thing.uid}": thing for thing in things.published(at).filter(uid__in=uids)}
-    return found
+        rows_by_key |= {f"{kind}:{row.uid}": row for row in queryset.published(at).filter(uid__in=uids)}
+    return rows_by_key
 
 
 def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:

@@ -44,18 +44,18 @@ def attach_talks(
     talks: Any,
     at: datetime | None = None,
     *,
-    most: int,
-    entire: Session | None = None,
+    max_talks: int,
+    full_session: Session | None = None,
     moves: Mapping[str, datetime] = MappingProxyType({}),
     abstracts: bool = False,
     materials: bool = False,
 ) -> None:
     """Set `shown_talks` of each session to those of these public `talks` that are in it.
 
-    If there are more than `most`, only the first `TALKS_SHOWN` are set, unless the session is `entire`.
+    If there are more than `max_talks`, only the first `TALKS_SHOWN` are set; all of `full_session` are.
     `moves` are the earlier starts of moved rows by key. Four queries, five with materials, one without talks.
     """
-    wholes = {session.pk: session for session in sessions}
+    sessions_by_key = {session.pk: session for session in sessions}
     columns = (
         *OWN_COLUMNS,
         *STATE_COLUMNS,
@@ -63,33 +63,33 @@ def attach_talks(
         *PAPER_COLUMNS,
         *(ABSTRACT_COLUMNS if abstracts else ()),
     )
-    rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
-    rows = rows.order_by("position", "pk").values_list(*columns, named=True)
-    found = {**group_values((row.session_id, row) for row in rows)}
-    for key, some in found.items():
-        if len(some) > most and wholes[key] != entire:
-            found[key] = tuple(running_order(some[:most])[:TALKS_SHOWN])
-    shown = [row for some in found.values() for row in some]
-    papers, keys = Paper.objects.all(), [row.paper_id for row in shown if row.paper_id]
-    people, won = authors_by_paper(papers, keys, at), awards_by_paper(papers, keys, at)
-    opened = materials_by_paper(papers, keys if materials else (), at)
-    spoken = speakers([row.pk for row in shown], at)
+    queryset = talks.filter(session__in=sessions_by_key).annotate(starts=Coalesce("start", "session__start"))
+    talk_rows = queryset.order_by("position", "pk").values_list(*columns, named=True)
+    rows_by_session = {**group_values((row.session_id, row) for row in talk_rows)}
+    for key, rows in rows_by_session.items():
+        if len(rows) > max_talks and sessions_by_key[key] != full_session:
+            rows_by_session[key] = tuple(running_order(rows[:max_talks])[:TALKS_SHOWN])
+    shown_rows = [row for rows in rows_by_session.values() for row in rows]
+    papers, paper_keys = Paper.objects.all(), [row.paper_id for row in shown_rows if row.paper_id]
+    authors, awards = authors_by_paper(papers, paper_keys, at), awards_by_paper(papers, paper_keys, at)
+    paper_materials = materials_by_paper(papers, paper_keys if materials else (), at)
+    speakers_by_talk = speakers([row.pk for row in shown_rows], at)
     labels = kind_labels(Paper, "presentations")
 
-    def paper(row: Any, edition: EditionSummary) -> PaperRow:
+    def paper_row(row: Any, edition: EditionSummary) -> PaperRow:
         return PaperRow(
             row.paper__uid,
             row.paper__title,
             row.paper__title_html,
             edition,
             row.paper__abstract_html if abstracts else "",
-            people[row.paper_id],
-            won[row.paper_id],
-            opened[row.paper_id],
+            authors[row.paper_id],
+            awards[row.paper_id],
+            paper_materials[row.paper_id],
             picture=thumbnail_of_name(row.paper__thumbnail) if materials else None,
         )
 
-    def talk(row: Any, edition: EditionSummary, session: SessionRow) -> TalkRow:
+    def talk_row(row: Any, edition: EditionSummary, session_row: SessionRow) -> TalkRow:
         return TalkRow(
             row.uid,
             row.kind,
@@ -101,27 +101,34 @@ def attach_talks(
             row.end,
             row.board,
             row.position,
-            session.cancelled or row.status == Status.CANCELLED,
+            session_row.cancelled or row.status == Status.CANCELLED,
             row.cancellation_reason,
             row.recording_url,
             row.room_id,
             RoomRow(row.room__slug, row.room__name) if row.room_id else None,
-            session,
+            session_row,
             moves.get(f"presentation:{row.uid}"),
             row.abstract_html if abstracts else "",
-            paper(row, edition) if row.paper_id else None,
-            spoken[row.pk],
+            paper_row(row, edition) if row.paper_id else None,
+            speakers_by_talk[row.pk],
         )
 
-    for key, one in wholes.items():
-        edition, own = one.edition.face, (one.kind, one.counts_as, one.start, one.room_id)
-        session = SessionRow(*own, one.cancelled, one.get_absolute_url())
-        one.shown_talks = [talk(row, edition, session) for row in found.get(key, ())]
+    for key, session in sessions_by_key.items():
+        session_row = SessionRow(
+            session.kind,
+            session.counts_as,
+            session.start,
+            session.room_id,
+            session.cancelled,
+            session.get_absolute_url(),
+        )
+        summary, rows = session.edition.face, rows_by_session.get(key, ())
+        session.shown_talks = [talk_row(row, summary, session_row) for row in rows]
 
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of talks in order, with printed names, by talk. One query, none without talks."""
-    named = with_shown_names(Speaker.objects.published(at_or_now(at)))
-    rows: Any = named.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
+    published = with_shown_names(Speaker.objects.published(at_or_now(at)))
+    rows: Any = published.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
-    return group_values((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))
+    return group_values((talk, PersonLink(*person)) for talk, *person in rows.values_list(*columns))

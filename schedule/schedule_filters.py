@@ -61,21 +61,23 @@ def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Schedul
     return ScheduleFilter(kind, room, topic, kinds, rooms, topics)
 
 
-def read_option(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
+def read_option(request: HttpRequest, name: str, choices: Sequence[str], default: str = "") -> str:
     value = request.GET.get(name, "")
-    if value and value not in known:
+    if value and value not in choices:
         raise BadParameter(
-            name, value, gettext("Valid values: %(values)s.") % {"values": ", ".join(known)} if known else ""
+            name,
+            value,
+            gettext("Valid values: %(values)s.") % {"values": ", ".join(choices)} if choices else "",
         )
-    return value or otherwise
+    return value or default
 
 
 def read_slug[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: str) -> T | None:
     value = request.GET.get(name, "")
-    found = next((row for row in rows if row.slug == value), None)
-    if value and found is None:
+    match = next((row for row in rows if row.slug == value), None)
+    if value and match is None:
         raise BadParameter(name, value, hint)
-    return found
+    return match
 
 
 def sort_as_tree(topics: Iterable[Topic]) -> list[Topic]:
@@ -98,7 +100,7 @@ def used_days(edition: Edition, at: datetime) -> set[date]:
 
 def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
     """Return slug and label of the kinds of public sessions, ordered by the kind that they count as."""
-    order = {slug: place for place, slug in enumerate(Session.Kind.values)}
+    order = {slug: index for index, slug in enumerate(Session.Kind.values)}
     kinds = {(order[counts_as], name, kind) for _, kind, counts_as, name in starts_and_kinds(edition, at)}
     return [(kind, kind_label(AppliesTo.SESSION, kind, name)) for _, name, kind in sorted(kinds)]
 

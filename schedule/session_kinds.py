@@ -208,29 +208,35 @@ class SessionKind(Ordered, Content):
         """Raise `ProtectedError` with the rows of this kind, if there are any."""
         rows = self.used_by_some()
         if rows:
-            named = "; ".join(f"{row} ({row.edition})" for row in rows[:MAX_NAMED_ROWS])
-            more = "; …" if len(rows) > MAX_NAMED_ROWS else ""
-            said = gettext("“%(kind)s” is still in use: %(rows)s. Change their kind first.")
-            raise ProtectedError(said % {"kind": self.name, "rows": f"{named}{more}"}, set(rows))
+            row_names = "; ".join(f"{row} ({row.edition})" for row in rows[:MAX_NAMED_ROWS])
+            ellipsis = "; …" if len(rows) > MAX_NAMED_ROWS else ""
+            message = gettext("“%(kind)s” is still in use: %(rows)s. Change their kind first.")
+            raise ProtectedError(message % {"kind": self.name, "rows": f"{row_names}{ellipsis}"}, set(rows))
 
 
 def own_kinds(edition: Edition | None) -> dict[KindKey, SessionKind]:
     """Return the kinds that the edition's conference added. One query for each edition in memory."""
     if edition is None:
         return {}
-    found: dict[KindKey, SessionKind] | None = vars(edition).get("own_kinds")
-    if found is None:
-        key = edition.conference_id
-        rows = SessionKind.objects.filter(conference=key) if key else ()
-        found = vars(edition)["own_kinds"] = {kind.key: kind for kind in rows}
-    return found
+    kinds: dict[KindKey, SessionKind] | None = vars(edition).get("own_kinds")
+    if kinds is None:
+        conference_key = edition.conference_id
+        rows = SessionKind.objects.filter(conference=conference_key) if conference_key else ()
+        kinds = vars(edition)["own_kinds"] = {kind.key: kind for kind in rows}
+    return kinds
 
 
-def kind_choices(applies_to: str, own: Iterable[SessionKind]) -> "list[tuple[str, _StrOrPromise]]":
+def kind_choices(
+    applies_to: str, conference_kinds: Iterable[SessionKind]
+) -> "list[tuple[str, _StrOrPromise]]":
     """Return slug and label of the built-in kinds and of these own ones."""
     return [
         *BUILT_IN[applies_to].choices,
-        *((kind.slug, kind.name) for kind in own if kind.applies_to == applies_to and not kind.recolors),
+        *(
+            (kind.slug, kind.name)
+            for kind in conference_kinds
+            if kind.applies_to == applies_to and not kind.recolors
+        ),
     ]
 
 
@@ -238,12 +244,12 @@ class KindField(models.CharField[str, str]):
     """The kind of a session or presentation: a built-in one, or the slug of one of its conference's own."""
 
     def validate(self, value: object, model_instance: models.Model | None) -> None:
-        known = [str(slug) for slug, _label in self.flatchoices]
-        if value not in known and isinstance(model_instance, HasKind):
-            known += model_instance.own_kinds()
-        if value not in known:
-            said = _("Valid values: %(names)s.")
-            raise ValidationError(said, "invalid_choice", {"names": ", ".join(known)})
+        valid_slugs = [str(slug) for slug, _label in self.flatchoices]
+        if value not in valid_slugs and isinstance(model_instance, HasKind):
+            valid_slugs += model_instance.own_kinds()
+        if value not in valid_slugs:
+            message = _("Valid values: %(names)s.")
+            raise ValidationError(message, "invalid_choice", {"names": ", ".join(valid_slugs)})
 
 
 class HasKind(models.Model):
@@ -266,15 +272,15 @@ class HasKind(models.Model):
 
     def own_kinds(self) -> dict[str, SessionKind]:
         """Return the conference's own kinds by slug."""
-        found = own_kinds(getattr(self, "edition", None))
-        return {slug: kind for (applies_to, slug), kind in found.items() if applies_to == self.applies_to}
+        kinds = own_kinds(getattr(self, "edition", None))
+        return {slug: kind for (applies_to, slug), kind in kinds.items() if applies_to == self.applies_to}
 
     def kind_copies(self, slug: str) -> dict[str, str]:
         """Return the columns that the row would copy from a kind. No query for a built-in one."""
         is_built_in = slug in built_in_kinds(self.applies_to)
-        own = None if is_built_in else self.own_kinds().get(slug)
+        kind = None if is_built_in else self.own_kinds().get(slug)
         counts_as = slug if is_built_in else FALLBACK[self.applies_to]
-        return own.copies if own else {"counts_as": counts_as, "kind_name": ""}
+        return kind.copies if kind else {"counts_as": counts_as, "kind_name": ""}
 
     def derive(self) -> None:
         super().derive()  # type: ignore[misc]

@@ -61,25 +61,27 @@ def sort_series[T](sessions: Iterable[T]) -> list[T]:
 
     The positions of all other sessions do not change.
     """
-    found = list(sessions)
+    ordered = list(sessions)
     series: dict[str, list[int]] = {}
-    for place, session in enumerate(found):
+    for index, session in enumerate(ordered):
         if match := NUMBERED.match(str(session)):
-            series.setdefault(match[1].casefold(), []).append(place)
-    for places in series.values():
-        rows = sorted((found[place] for place in places), key=lambda session: natural_sort_key(str(session)))
-        for place, session in zip(places, rows, strict=True):
-            found[place] = session
-    return found
+            series.setdefault(match[1].casefold(), []).append(index)
+    for indexes in series.values():
+        members = sorted(
+            (ordered[index] for index in indexes), key=lambda session: natural_sort_key(str(session))
+        )
+        for index, session in zip(indexes, members, strict=True):
+            ordered[index] = session
+    return ordered
 
 
 def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
     """Group sessions by start; within a block, only series are reordered."""
 
-    def begin(session: T) -> datetime:
+    def start_instant(session: T) -> datetime:
         return instant(session.start)
 
-    groups = [list(group) for _, group in groupby(sorted(sessions, key=begin), key=begin)]
+    groups = [list(group) for _, group in groupby(sorted(sessions, key=start_instant), key=start_instant)]
     return [Block(group[0].start, sort_series(group)) for group in groups]
 
 
@@ -91,46 +93,48 @@ def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) ->
     return [ProgramDay(day, blocks(by_day[day])) for day in sorted(by_day)]
 
 
-def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
+def nest(sessions: Iterable[Any], *, same_room: bool = False) -> list[Any]:
     """Put parts into `shown_parts` of their session if it is among the given ones; return the others.
 
-    With `beside`, a part in another room than its session's is not put into it.
+    With `same_room`, a part in another room than its session's is not put into it.
     """
-    rows = list(sessions)
-    wholes = {session.pk: session for session in rows}
-    alone = []
-    for session in rows:
+    all_sessions = list(sessions)
+    sessions_by_key = {session.pk: session for session in all_sessions}
+    top_level = []
+    for session in all_sessions:
         session.shown_parts = []
-    for session in rows:
-        whole = wholes.get(session.parent_id)
-        if whole is None or (beside and session.room_id not in {None, whole.room_id}):
-            alone.append(session)
+    for session in all_sessions:
+        parent = sessions_by_key.get(session.parent_id)
+        if parent is None or (same_room and session.room_id not in {None, parent.room_id}):
+            top_level.append(session)
         else:
-            whole.shown_parts.append(session)
-    return alone
+            parent.shown_parts.append(session)
+    return top_level
 
 
-def day_strip(first: date, last: date, used: Iterable[date]) -> list[date]:
+def day_strip(first: date, last: date, days_with_sessions: Iterable[date]) -> list[date]:
     """Return the days to choose from: all days of the edition, and other days with sessions."""
     length = (last - first).days + 1
-    own = [first + timedelta(days=number) for number in range(length if length <= MAX_STRIP_DAYS else 0)]
-    return sorted({*own, *used})
+    edition_days = [
+        first + timedelta(days=offset) for offset in range(length if length <= MAX_STRIP_DAYS else 0)
+    ]
+    return sorted({*edition_days, *days_with_sessions})
 
 
-def read_day(written: str) -> date | None:
+def read_day(text: str) -> date | None:
     """Return the day of an address such as "2021-04-06"; `None` for any other spelling."""
     try:
-        day = date.fromisoformat(written)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
-    return day if day.isoformat() == written else None
+    return day if day.isoformat() == text else None
 
 
-def neighbors[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
-    """Return the items before and after `this`; `None` at the ends, or if it is not in the row."""
-    around = [None, *row, None]
-    place = around.index(this) if this in around else 0
-    return (around[place - 1], around[place + 1]) if place else (None, None)
+def neighbors[T](items: Iterable[T], item: T) -> tuple[T | None, T | None]:
+    """Return the items before and after `item`; `None` at the ends, or if it is not among them."""
+    padded = [None, *items, None]
+    index = padded.index(item) if item in padded else 0
+    return (padded[index - 1], padded[index + 1]) if index else (None, None)
 
 
 # Overlaps, for visitors' agendas and for clashes
@@ -143,41 +147,43 @@ class TimeSpan(Timed, Protocol):
     def within(self) -> frozenset[str]: ...
 
 
-def overlaps(one: Timed, other: Timed) -> bool:
+def overlaps(first: Timed, second: Timed) -> bool:
     """Return whether spans overlap. Touching spans do not; those with equal starts always do."""
-    starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
+    starts, ends = (instant(first.start), instant(second.start)), (instant(first.end), instant(second.end))
     return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
 
 
-def is_nested(one: TimeSpan, other: TimeSpan) -> bool:
+def is_nested(first: TimeSpan, second: TimeSpan) -> bool:
     """Return whether both are the same row, or one contains the other."""
-    return one.within <= other.within or other.within <= one.within
+    return first.within <= second.within or second.within <= first.within
 
 
-def overlapping_pairs[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
+def overlapping_pairs[P: TimeSpan](spans: Iterable[P], max_partners: int | None = None) -> list[tuple[P, P]]:
     """Return the pairs that overlap, by time. A session does not overlap with its parts.
 
-    Does not compare all pairs. `most` limits the earlier partners of each row: if thousands overlap by
-    mistake, a few pairs are sufficient to show that.
+    Does not compare all pairs. `max_partners` limits the earlier partners of each row: if thousands
+    overlap by mistake, a few pairs are sufficient to show that.
     """
-    rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
+    rows = sorted(spans, key=lambda span: (instant(span.start), instant(span.end)))
     # A heap of the ongoing rows, by end and then start.
-    going: list[tuple[datetime, datetime, int]] = []
-    found = []
-    for place, one in enumerate(rows):
-        start = instant(one.start)
-        while going and going[0][0] <= start and going[0][1] < start:
-            heappop(going)
-        partners = (other for *_, other in going if not is_nested(rows[other], one))
-        found += [(other, place) for other in islice(partners, most)]
-        heappush(going, (instant(one.end), start, place))
-    return [(rows[one], rows[other]) for one, other in sorted(found)]
+    ongoing: list[tuple[datetime, datetime, int]] = []
+    pairs = []
+    for index, span in enumerate(rows):
+        start = instant(span.start)
+        while ongoing and ongoing[0][0] <= start and ongoing[0][1] < start:
+            heappop(ongoing)
+        partners = (partner for *_, partner in ongoing if not is_nested(rows[partner], span))
+        pairs += [(partner, index) for partner in islice(partners, max_partners)]
+        heappush(ongoing, (instant(span.end), start, index))
+    return [(rows[first], rows[second]) for first, second in sorted(pairs)]
 
 
-def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
+def back_to_back[P: TimeSpan](spans: Sequence[P]) -> list[tuple[P, P]]:
     """Return consecutive pairs of which one begins when the other ends."""
-    rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
-    return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]
+    ordered = sorted(spans, key=lambda span: (instant(span.start), instant(span.end)))
+    return [
+        (first, second) for first, second in pairwise(ordered) if instant(first.end) == instant(second.start)
+    ]
 
 
 # The columns of a grid: one for each room, or more if its sessions overlap
@@ -211,32 +217,36 @@ def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
 
     With a single room, returns none, because they would seem to take place in it.
     """
-    placed = [session for session in sessions if session.room is not None]
-    if len({session.room.pk for session in placed}) < 2:
+    in_rooms = [session for session in sessions if session.room is not None]
+    if len({session.room.pk for session in in_rooms}) < 2:
         return []
-    free = [
+    candidates = [
         session
         for session in sessions
-        if session.room is None and not any(overlaps(session, other) for other in placed)
+        if session.room is None and not any(overlaps(session, other) for other in in_rooms)
     ]
-    return [one for one in free if not any(overlaps(one, other) for other in free if other is not one)]
+    return [
+        session
+        for session in candidates
+        if not any(overlaps(session, other) for other in candidates if other is not session)
+    ]
 
 
 def room_columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
     """Return a column for each room in the chairs' order, and last one for sessions without a room."""
-    found: dict[Any, GridColumn[T]] = {}
+    columns: dict[Any, GridColumn[T]] = {}
     for session in sorted(sessions, key=start_edge):
-        column = found.setdefault(session.room and session.room.pk, GridColumn(session.room))
+        column = columns.setdefault(session.room and session.room.pk, GridColumn(session.room))
         lane = next((lane for lane in column.lanes if end_edge(lane[-1]) <= start_edge(session)), None)
         if lane is None:
             column.lanes.append(lane := [])
         lane.append(session)
 
-    def rank(column: GridColumn[Any]) -> tuple[bool, int, str]:
+    def sort_key(column: GridColumn[Any]) -> tuple[bool, int, str]:
         room = column.room
         return (False, room.position, room.name) if room else (True, 0, "")
 
-    return sorted(found.values(), key=rank)
+    return sorted(columns.values(), key=sort_key)
 
 
 # The screen in the lobby
@@ -253,12 +263,12 @@ class RoomStatus:
 
 def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
     """Return the status of each room of the given day's sessions, in the chairs' order."""
-    found = []
+    statuses = []
     for column in room_columns(sessions):
-        there = [session for lane in column.lanes for session in lane if not session.cancelled]
-        there.sort(key=start_edge)
-        now = [session for session in there if session.start <= at < session.end]
-        ahead = [session for session in there if session.start > at]
-        following = [session for session in ahead if start_edge(session) == start_edge(ahead[0])]
-        found.append(RoomStatus(column.room, sort_series(now), sort_series(following)))
-    return found
+        taking_place = [session for lane in column.lanes for session in lane if not session.cancelled]
+        taking_place.sort(key=start_edge)
+        now = [session for session in taking_place if session.start <= at < session.end]
+        upcoming = [session for session in taking_place if session.start > at]
+        next_sessions = [session for session in upcoming if start_edge(session) == start_edge(upcoming[0])]
+        statuses.append(RoomStatus(column.room, sort_series(now), sort_series(next_sessions)))
+    return statuses

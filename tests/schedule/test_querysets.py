@@ -111,7 +111,7 @@ def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
     talk = make.make_presentation(session)
     talk.speakers.create(person=person, name="Ada Old")
     shown = edition.sessions.with_people().get()
-    attach_talks([shown], edition.presentations.published(), most=9)
+    attach_talks([shown], edition.presentations.published(), max_talks=9)
 
     assert shown.shown_roles[0].shown_name == "Ada New"
     assert shown.talks[0].shown_speakers[0].shown_name == "Ada New"
