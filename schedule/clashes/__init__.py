@@ -68,11 +68,11 @@ NO_EDIT = PlannedEdit()
 class StoredProgram:
     """An edition's rows, including drafts, without canceled ones. Five queries for any number of rows.
 
-    With `near`, it contains only the presentations that planned ones may clash with: those in their
+    With `edit`, it contains only the presentations that planned ones may clash with: those in their
     sessions, and those of their people.
     """
 
-    def __init__(self, edition: Edition, near: PlannedEdit | None = None) -> None:
+    def __init__(self, edition: Edition, edit: PlannedEdit | None = None) -> None:
         self.zone = edition.zone
         self.names: dict[int, ClashSubject] = {}
         roles = SessionRole.objects.filter(session__edition=edition, role__in=REQUIRED_ROLES)
@@ -80,13 +80,13 @@ class StoredProgram:
         # Authors who are not marked as presenting may be elsewhere.
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         talks = Presentation.objects.filter(edition=edition).taking_place()
-        if near is not None:
+        if edit is not None:
             # Do not filter by edition: SQLite would take seconds instead of searching by paper and person.
             presenting = Authorship.objects.filter(presenting=True)
-            found = near_talks(near, talks, presenting)
-            papers = {*filter(None, found.values()), *(row["paper"] for row in near.new_talks)}
-            talks, presenting = talks.filter(pk__in=found), presenting.filter(paper__in=papers)
-        self.by_session, self.by_talk, self.by_paper = self._people(
+            papers_by_talk = near_talks(edit, talks, presenting)
+            papers = {*filter(None, papers_by_talk.values()), *(row["paper"] for row in edit.new_talks)}
+            talks, presenting = talks.filter(pk__in=papers_by_talk), presenting.filter(paper__in=papers)
+        self.by_session, self.by_talk, self.by_paper = self._people_by_owner(
             session=roles, presentation=speakers, paper=presenting
         )
         sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
@@ -98,7 +98,7 @@ class StoredProgram:
             pk: RoomCapacity(ClashSubject("room", pk, slug, name), capacity, virtual)
             for pk, slug, name, capacity, virtual in edition.rooms.values_list(*ROOM_FIELDS)
         }
-        self.away = [*self._away(edition)]
+        self.away = [*self._absences(edition)]
 
     def _label(self, applies_to: str, kind: str, name: str) -> str:
         """Return the label of a kind, cached because thousands of rows share a few kinds."""
@@ -107,23 +107,25 @@ class StoredProgram:
             self.labels[key] = kind_label(*key)
         return self.labels[key]
 
-    def _people(self, **rows: QuerySet[Any]) -> list[PeopleByOwner]:
+    def _people_by_owner(self, **querysets: QuerySet[Any]) -> list[PeopleByOwner]:
         """Return the people for each queryset, by the key of their owner, such as a session. One query."""
-        found: dict[str, dict[int | None, set[int]]] = {owner: defaultdict(set) for owner in rows}
-        first, *others = (
-            people.order_by().values_list(Value(owner, CharField()), owner, *PERSON_FIELDS)
-            for owner, people in rows.items()
+        people_by_owner: dict[str, dict[int | None, set[int]]] = {
+            owner: defaultdict(set) for owner in querysets
+        }
+        first_query, *other_queries = (
+            queryset.order_by().values_list(Value(owner, CharField()), owner, *PERSON_FIELDS)
+            for owner, queryset in querysets.items()
         )
-        for owner, key, person, uid, name in first.union(*others, all=True).order_by():
-            found[owner][key].add(person)
+        for owner, key, person, uid, name in first_query.union(*other_queries, all=True).order_by():
+            people_by_owner[owner][key].add(person)
             self.names[person] = ClashSubject("person", person, uid, name)
-        return [*found.values()]
+        return [*people_by_owner.values()]
 
-    def _away(self, edition: Edition) -> Iterator[Away]:
+    def _absences(self, edition: Edition) -> Iterator[Away]:
         # Use the person that a merged one was merged into.
-        someone = Coalesce("person__merged_into", "person")
+        person_key = Coalesce("person__merged_into", "person")
         rows = Unavailability.objects.filter(edition=edition).order_by("start", "pk")
-        for person, room, start, end in rows.values_list(someone, "room", "start", "end"):
+        for person, room, start, end in rows.values_list(person_key, "room", "start", "end"):
             # Skip people without a role in the program, and rooms that were deleted.
             subject = self.names.get(person) or (self.rooms[room].subject if room in self.rooms else None)
             if subject:
@@ -133,11 +135,11 @@ class StoredProgram:
         """Return the program with this edit applied."""
         sessions: dict[int | None, ClashEvent] = {}
         for row in apply_edit(self.sessions, edit.sessions):
-            sessions[row["pk"]] = self._session(row, sessions.get(row["parent"]))
+            sessions[row["pk"]] = self._session_event(row, sessions.get(row["parent"]))
         by_session: dict[int | None, list[ClashEvent]] = defaultdict(list)
         open_ended: set[int] = set()
         for talk in chain(apply_edit(self.talks, edit.talks), edit.new_talks):
-            event = self._talk(talk, sessions.get(talk["session"]))
+            event = self._talk_event(talk, sessions.get(talk["session"]))
             if event is not None:
                 by_session[talk["session"]].append(event)
                 if talk["start"] and not talk["end"]:
@@ -147,19 +149,19 @@ class StoredProgram:
             self.zone, list(sessions.values()), list(talks), self.rooms, self.names, self.away
         )
 
-    def _session(self, row: SessionColumns, whole: ClashEvent | None) -> ClashEvent:
+    def _session_event(self, row: SessionColumns, parent: ClashEvent | None) -> ClashEvent:
         label = self._label(AppliesTo.SESSION, row["kind"], row["kind_name"])
         return ClashEvent(
             ClashSubject("session", row["pk"], row["uid"], row["title"], label),
             row["counts_as"],
             row["start"],
             row["end"],
-            parent=whole,
+            parent=parent,
             room=row["room"],
             people=frozenset(self.by_session.get(row["pk"], ())),
         )
 
-    def _talk(self, row: TalkColumns, session: ClashEvent | None) -> ClashEvent | None:
+    def _talk_event(self, row: TalkColumns, session: ClashEvent | None) -> ClashEvent | None:
         """Return a presentation as an event; `None` without a time."""
         pk, paper, start, end = row["pk"], row["paper"], row["start"], row["end"]
         begins = start or (session.start if session else None)
@@ -187,18 +189,22 @@ def near_talks(
     """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
     # Use a query for each condition: joined by OR, they take seconds.
     rows = talks.order_by().values_list("pk", "paper")
-    found: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
-    papers = {*filter(None, found.values()), *(row["paper"] for row in edit.new_talks)}
+    papers_by_talk: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
+    papers = {*filter(None, papers_by_talk.values()), *(row["paper"] for row in edit.new_talks)}
     speaking = Speaker.objects.order_by()
     people = {*presenting.filter(paper__in=papers).order_by().values_list("person", flat=True)}
-    people |= {*speaking.filter(presentation__in=[*found]).values_list("person", flat=True)}
-    theirs = presenting.filter(person__in=people).order_by().values_list("paper", flat=True)
-    spoken = speaking.filter(person__in=people).values_list("presentation", flat=True)
+    people |= {*speaking.filter(presentation__in=[*papers_by_talk]).values_list("person", flat=True)}
+    presented_papers = presenting.filter(person__in=people).order_by().values_list("paper", flat=True)
+    talks_of_speakers = speaking.filter(person__in=people).values_list("presentation", flat=True)
     sessions = {row.get("session") for row in edit.talks.values()}
     sessions |= {row["session"] for row in edit.new_talks}
-    for near in ({"session__in": sessions - {None}}, {"paper__in": [*theirs]}, {"pk__in": [*spoken]}):
-        found |= dict(rows.filter(**near))
-    return found
+    for condition in (
+        {"session__in": sessions - {None}},
+        {"paper__in": [*presented_papers]},
+        {"pk__in": [*talks_of_speakers]},
+    ):
+        papers_by_talk |= dict(rows.filter(**condition))
+    return papers_by_talk
 
 
 def columns_of[Columns](rows: QuerySet[Any], columns: type[Columns]) -> list[Columns]:
@@ -247,12 +253,14 @@ def cached_clashes(edition: Edition) -> EditionClashes:
     """
     if revision.is_locked():
         return find_clashes(edition)
-    return _cached(edition, revision.current(edition.pk), preview_context.cache_key_part(), get_language())
+    return _clashes_at_revision(
+        edition, revision.current(edition.pk), preview_context.cache_key_part(), get_language()
+    )
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)
-def _cached(
-    edition: Edition, _current: revision.Revision, _mark: tuple[object, ...], _language: str | None
+def _clashes_at_revision(
+    edition: Edition, _revision: revision.Revision, _preview_key: tuple[object, ...], _language: str | None
 ) -> EditionClashes:
     return find_clashes(edition)
 
@@ -263,8 +271,8 @@ def _session_of(program: ClashProgram) -> dict[int, int]:
 
 def find_clashes_about(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
     """Return the clashes that concern these rows of one edition, or presentations in them. Five queries."""
-    given = list(rows)
-    return find_clashes(given[0].edition).about(given) if given else []
+    all_rows = list(rows)
+    return find_clashes(all_rows[0].edition).about(all_rows) if all_rows else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +287,9 @@ class ClashDifference:
 
     def sessions(self, clash: Clash) -> set[int]:
         """Return the keys of the sessions that a clash concerns, directly or through their presentations."""
-        own = {subject.pk for subject in clash.subjects if subject.model == "session"}
+        session_keys = {subject.pk for subject in clash.subjects if subject.model == "session"}
         talks = (subject.pk for subject in clash.subjects if subject.model == "presentation")
-        return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
+        return session_keys | {self.session_of[pk] for pk in talks if pk in self.session_of}
 
 
 def clash_difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = False) -> ClashDifference:
@@ -305,9 +313,9 @@ def clash_difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = F
 
 def new_and_solved(before: list[Clash], after: list[Clash]) -> tuple[list[Clash], list[Clash]]:
     """Return the clashes that are new, and those that are solved."""
-    known, left = ({signature(clash) for clash in clashes} for clashes in (before, after))
-    new = [clash for clash in after if signature(clash) not in known]
-    return new, [clash for clash in before if signature(clash) not in left]
+    old_signatures, new_signatures = ({signature(clash) for clash in clashes} for clashes in (before, after))
+    new = [clash for clash in after if signature(clash) not in old_signatures]
+    return new, [clash for clash in before if signature(clash) not in new_signatures]
 
 
 def signature(clash: Clash) -> tuple[ClashKind, frozenset[tuple[str, int]]]:

@@ -83,10 +83,10 @@ class ClashEvent:
     def within(self) -> frozenset[str]:
         """The keys of it and its sessions. A talk without its own time only has those of its sessions."""
         session = self if self.is_session else self.session
-        wholes = [session.subject.pk, session.parent and session.parent.subject.pk] if session else []
-        keys = {f"s{key}" for key in wholes if key}
-        alone = not self.is_session and (self.timed or self.is_poster or not keys)
-        return frozenset(keys | {f"p{self.subject.pk}"} if alone else keys)
+        session_keys = [session.subject.pk, session.parent and session.parent.subject.pk] if session else []
+        keys = {f"s{key}" for key in session_keys if key}
+        is_independent = not self.is_session and (self.timed or self.is_poster or not keys)
+        return frozenset(keys | {f"p{self.subject.pk}"} if is_independent else keys)
 
 
 class SessionColumns(TypedDict):
@@ -170,11 +170,11 @@ class ClashProgram:
 
     @cached_property
     def by_session(self) -> list[tuple[ClashEvent, list[ClashEvent]]]:
-        def key(talk: ClashEvent) -> int:
+        def session_key(talk: ClashEvent) -> int:
             return talk.session.subject.pk if talk.session else 0
 
-        scheduled = sorted((talk for talk in self.talks if talk.session), key=key)
-        groups = (list(group) for _, group in groupby(scheduled, key=key))
+        scheduled = sorted((talk for talk in self.talks if talk.session), key=session_key)
+        groups = (list(group) for _, group in groupby(scheduled, key=session_key))
         return [(talks[0].session, talks) for talks in groups if talks[0].session]
 
 
@@ -185,9 +185,9 @@ def close_open_ends(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[C
     """
     rows = list(talks)
     starts = sorted({talk.start for talk in rows if talk.timed})
-    following = dict(pairwise(starts))
+    next_starts = dict(pairwise(starts))
     return [
-        replace(talk, end=max(talk.start, min(talk.end, following.get(talk.start, talk.end))))
+        replace(talk, end=max(talk.start, min(talk.end, next_starts.get(talk.start, talk.end))))
         if talk.subject.pk in open_ended
         else talk
         for talk in rows
@@ -251,8 +251,8 @@ class Clash:
     @property
     def sentence(self) -> str:
         """The sentence in the active language, with placeholders for the `facts`."""
-        is_unknown = self.kind == ClashKind.POSTER and not self.facts["people"]
-        return str(SAME_PAPER if is_unknown else SENTENCES[self.kind])
+        is_presenter_unknown = self.kind == ClashKind.POSTER and not self.facts["people"]
+        return str(SAME_PAPER if is_presenter_unknown else SENTENCES[self.kind])
 
     @property
     def message(self) -> str:
@@ -283,21 +283,25 @@ class NameList:
     def __str__(self) -> str:
         return self.join(str)
 
-    def join(self, show: Callable[[object], str]) -> str:
-        shown = ", ".join(show(name) for name in self.names[:MAX_NAMES])
-        more = len(self.names) - MAX_NAMES
-        return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown
+    def join(self, format_name: Callable[[object], str]) -> str:
+        text = ", ".join(format_name(name) for name in self.names[:MAX_NAMES])
+        more_count = len(self.names) - MAX_NAMES
+        return (
+            str(_("%(names)s and %(more)s more") % {"names": text, "more": more_count})
+            if more_count > 0
+            else text
+        )
 
 
 def overlap_clash(
     program: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any
 ) -> Clash:
-    """Return the clash of two overlapping events; `severity` and `besides` (further rows) are not `facts`."""
-    one, other = pair
-    start = max(one.start, other.start, key=instant)
-    end = max(start, min(one.end, other.end, key=instant), key=instant)
+    """Return the clash of two overlapping events; `severity` and `besides` (other subjects) are no `facts`."""
+    first, second = pair
+    start = max(first.start, second.start, key=instant)
+    end = max(start, min(first.end, second.end, key=instant), key=instant)
     severity = facts.pop("severity", Severity.SERIOUS)
-    besides: Iterable[ClashSubject] = facts.pop("besides", ())
-    subjects = (one.subject, other.subject, *besides)
-    named = {"one": one.subject, "other": other.subject, **facts}
-    return Clash(kind, severity, start, end, program.zone, subjects, named)
+    other_subjects: Iterable[ClashSubject] = facts.pop("besides", ())
+    subjects = (first.subject, second.subject, *other_subjects)
+    placeholders = {"one": first.subject, "other": second.subject, **facts}
+    return Clash(kind, severity, start, end, program.zone, subjects, placeholders)

@@ -50,23 +50,25 @@ def people_in_two_places(program: ClashProgram) -> Iterator[Clash]:
     for event in program.events:
         for person in event.people:
             by_person[person].append(event)
-    caught: dict[tuple[ClashEvent, ClashEvent], list[ClashSubject]] = defaultdict(list)
+    people_by_pair: dict[tuple[ClashEvent, ClashEvent], list[ClashSubject]] = defaultdict(list)
     for person, events in by_person.items():
         for pair in overlapping_pairs(events, MAX_PARTNERS):
-            caught[pair].append(program.people[person])
-    for pair, who in caught.items():
-        yield presence_clash(program, pair, tuple(sorted(who, key=lambda person: (person.name, person.uid))))
+            people_by_pair[pair].append(program.people[person])
+    for pair, people in people_by_pair.items():
+        yield presence_clash(
+            program, pair, tuple(sorted(people, key=lambda person: (person.name, person.uid)))
+        )
 
 
 def presence_clash(
-    program: ClashProgram, pair: tuple[ClashEvent, ClashEvent], who: tuple[ClashSubject, ...]
+    program: ClashProgram, pair: tuple[ClashEvent, ClashEvent], people: tuple[ClashSubject, ...]
 ) -> Clash:
     """Return the clash of people who must attend both: a poster and a talk, two posters, or two places."""
-    one, other = pair
-    facts = {"people": NameList(who), "besides": who}
-    if one.is_poster != other.is_poster and (one.is_talk or other.is_talk):
-        return overlap_clash(program, ClashKind.POSTER, pair if one.is_poster else (other, one), **facts)
-    severity = Severity.LIGHT if one.is_poster and other.is_poster else Severity.SERIOUS
+    first, second = pair
+    facts = {"people": NameList(people), "besides": people}
+    if first.is_poster != second.is_poster and (first.is_talk or second.is_talk):
+        return overlap_clash(program, ClashKind.POSTER, pair if first.is_poster else (second, first), **facts)
+    severity = Severity.LIGHT if first.is_poster and second.is_poster else Severity.SERIOUS
     return overlap_clash(program, ClashKind.PERSON, pair, severity=severity, **facts)
 
 
@@ -77,9 +79,9 @@ def posters_during_their_talk(program: ClashProgram) -> Iterator[Clash]:
         if talk.paper and not talk.people:
             by_paper[talk.paper].append(talk)
     for events in by_paper.values():
-        for one, other in overlapping_pairs(events, MAX_PARTNERS) if len(events) > 1 else ():
-            if one.is_poster != other.is_poster:
-                yield presence_clash(program, (one, other), ())
+        for first, second in overlapping_pairs(events, MAX_PARTNERS) if len(events) > 1 else ():
+            if first.is_poster != second.is_poster:
+                yield presence_clash(program, (first, second), ())
 
 
 def double_booked_rooms(program: ClashProgram) -> Iterator[Clash]:
@@ -92,12 +94,12 @@ def double_booked_rooms(program: ClashProgram) -> Iterator[Clash]:
         by_room[event.room or 0].append(event)
     for key, events in by_room.items():
         room = program.rooms[key]
-        for one, other in overlapping_pairs(events, MAX_PARTNERS) if not room.virtual else ():
-            if one.session is None or one.session is not other.session:
-                is_side = one.kind in SIDE_KINDS or other.kind in SIDE_KINDS
+        for first, second in overlapping_pairs(events, MAX_PARTNERS) if not room.virtual else ():
+            if first.session is None or first.session is not second.session:
+                is_side = first.kind in SIDE_KINDS or second.kind in SIDE_KINDS
                 severity = Severity.LIGHT if is_side else Severity.SERIOUS
                 facts = {"room": room.subject, "besides": [room.subject], "severity": severity}
-                yield overlap_clash(program, ClashKind.ROOM, (one, other), **facts)
+                yield overlap_clash(program, ClashKind.ROOM, (first, second), **facts)
 
 
 def talks_in_other_rooms(talks: Iterable[ClashEvent]) -> list[ClashEvent]:
@@ -105,21 +107,19 @@ def talks_in_other_rooms(talks: Iterable[ClashEvent]) -> list[ClashEvent]:
     rows: dict[object, ClashEvent] = {}
     for talk in talks:
         if talk.room and not (talk.session and talk.session.room == talk.room):
-            alone = talk if talk.timed and not talk.is_poster else talk.session
-            rows.setdefault((talk.room, alone or talk, talk.start, talk.end), talk)
+            group = talk if talk.timed and not talk.is_poster else talk.session
+            rows.setdefault((talk.room, group or talk, talk.start, talk.end), talk)
     return list(rows.values())
 
 
 def overlapping_talks(program: ClashProgram) -> Iterator[Clash]:
     """Find talks of one session at the same time in the same room."""
     for session, rows in program.by_session:
-        by_place: dict[int | None, list[ClashEvent]] = defaultdict(list)
+        by_room: dict[int | None, list[ClashEvent]] = defaultdict(list)
         for talk in rows:
             if talk.timed and not talk.is_poster:
-                by_place[talk.place].append(talk)
-        for pair in chain.from_iterable(
-            overlapping_pairs(group, MAX_PARTNERS) for group in by_place.values()
-        ):
+                by_room[talk.place].append(talk)
+        for pair in chain.from_iterable(overlapping_pairs(group, MAX_PARTNERS) for group in by_room.values()):
             yield overlap_clash(
                 program, ClashKind.TALKS, pair, session=session.subject, besides=[session.subject]
             )
@@ -127,9 +127,9 @@ def overlapping_talks(program: ClashProgram) -> Iterator[Clash]:
 
 def sessions_outside_parent(program: ClashProgram) -> Iterator[Clash]:
     for session in program.sessions:
-        whole = session.parent
-        if whole and not is_inside(session, whole):
-            yield outside_clash(program, ClashKind.OUTSIDE_PARENT, session, whole)
+        parent = session.parent
+        if parent and not is_inside(session, parent):
+            yield outside_clash(program, ClashKind.OUTSIDE_PARENT, session, parent)
 
 
 def talks_outside_session(program: ClashProgram) -> Iterator[Clash]:
@@ -145,14 +145,14 @@ def talks_outside_session(program: ClashProgram) -> Iterator[Clash]:
 def sessions_ending_early(program: ClashProgram) -> Iterator[Clash]:
     """Find sessions that end before their last talk does."""
     for session, rows in program.by_session:
-        late = [talk for talk in rows if outlasts(talk, session)]
-        if late:
-            last = max(late, key=lambda talk: instant(talk.end))
+        late_talks = [talk for talk in rows if outlasts(talk, session)]
+        if late_talks:
+            last = max(late_talks, key=lambda talk: instant(talk.end))
             yield outside_clash(program, ClashKind.ENDS_EARLY, last, session)
 
 
-def is_inside(part: ClashEvent, whole: ClashEvent) -> bool:
-    return instant(whole.start) <= instant(part.start) and instant(part.end) <= instant(whole.end)
+def is_inside(part: ClashEvent, container: ClashEvent) -> bool:
+    return instant(container.start) <= instant(part.start) and instant(part.end) <= instant(container.end)
 
 
 def outlasts(talk: ClashEvent, session: ClashEvent) -> bool:
@@ -161,12 +161,12 @@ def outlasts(talk: ClashEvent, session: ClashEvent) -> bool:
     return begins_inside and instant(talk.end) > instant(session.end)
 
 
-def outside_clash(program: ClashProgram, kind: ClashKind, part: ClashEvent, whole: ClashEvent) -> Clash:
+def outside_clash(program: ClashProgram, kind: ClashKind, part: ClashEvent, container: ClashEvent) -> Clash:
     """Return the clash of a part that is not within its parent, at the time of the part."""
-    one, other = (whole, part) if kind == ClashKind.ENDS_EARLY else (part, whole)
-    subjects = (one.subject, other.subject)
-    when, span = (times.day_and_time_range(row.start, row.end, program.zone) for row in (part, whole))
-    facts = {"one": one.subject, "other": other.subject, "when": when, "whole": span}
+    first, second = (container, part) if kind == ClashKind.ENDS_EARLY else (part, container)
+    subjects = (first.subject, second.subject)
+    when, span = (times.day_and_time_range(row.start, row.end, program.zone) for row in (part, container))
+    facts = {"one": first.subject, "other": second.subject, "when": when, "whole": span}
     return Clash(kind, Severity.SERIOUS, part.start, part.end, program.zone, subjects, facts)
 
 
@@ -175,10 +175,10 @@ def shared_boards(program: ClashProgram) -> Iterator[Clash]:
     for session, rows in program.by_session:
         for posters in posters_sharing_boards(rows):
             first = posters[0]
-            hung = tuple(poster.subject for poster in posters)
-            facts = {"board": first.board, "session": session.subject, "posters": NameList(hung)}
-            facts["number"] = len(hung)
-            subjects = (*hung, session.subject)
+            poster_subjects = tuple(poster.subject for poster in posters)
+            facts = {"board": first.board, "session": session.subject, "posters": NameList(poster_subjects)}
+            facts["number"] = len(poster_subjects)
+            subjects = (*poster_subjects, session.subject)
             start, end = first.start, max(poster.end for poster in posters)
             yield Clash(ClashKind.BOARD, Severity.SERIOUS, start, end, program.zone, subjects, facts)
 
@@ -192,13 +192,13 @@ def posters_sharing_boards(posters: Iterable[ClashEvent]) -> Iterator[list[Clash
     for group in by_board.values():
         rows = sorted(group, key=lambda poster: instant(poster.start))
         # A poster that is up before or after all others of the board shares it with none.
-        shared = (
-            {one for pair in overlapping_pairs(rows, MAX_PARTNERS) for one in pair}
+        sharing = (
+            {poster for pair in overlapping_pairs(rows, MAX_PARTNERS) for poster in pair}
             if len(rows) > 1
             else set()
         )
-        if shared:
-            yield [poster for poster in rows if poster in shared]
+        if sharing:
+            yield [poster for poster in rows if poster in sharing]
 
 
 def overfull_rooms(program: ClashProgram) -> Iterator[Clash]:
@@ -214,26 +214,28 @@ def overfull_rooms(program: ClashProgram) -> Iterator[Clash]:
             if room.capacity is not None and not room.virtual and number > room.capacity:
                 facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
                 subjects, span = (session.subject, room.subject), (session.start, session.end)
-                named = {**facts, "number": number}
-                yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, program.zone, subjects, named)
+                placeholders = {**facts, "number": number}
+                yield Clash(
+                    ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, program.zone, subjects, placeholders
+                )
 
 
 def unavailable(program: ClashProgram) -> Iterator[Clash]:
     """Find people and rooms that are needed when they are not available."""
-    gone: dict[tuple[str, int], list[Away]] = defaultdict(list)
+    absences: dict[tuple[str, int], list[Away]] = defaultdict(list)
     for span in program.away:
-        gone[span.subject.key].append(span)
-    if not gone:
+        absences[span.subject.key].append(span)
+    if not absences:
         return
     for event in program.events:
         for person in event.people:
             yield from unavailable_clashes(
-                program, ClashKind.PERSON_AWAY, event, gone.get(("person", person), ())
+                program, ClashKind.PERSON_AWAY, event, absences.get(("person", person), ())
             )
     for event in (*program.sessions, *talks_in_other_rooms(program.talks)):
         if event.room:
             yield from unavailable_clashes(
-                program, ClashKind.ROOM_AWAY, event, gone.get(("room", event.room), ())
+                program, ClashKind.ROOM_AWAY, event, absences.get(("room", event.room), ())
             )
 
 
@@ -241,17 +243,17 @@ def unavailable_clashes(
     program: ClashProgram, kind: ClashKind, event: ClashEvent, spans: Iterable[Away]
 ) -> Iterator[Clash]:
     """Yield one clash if a person or room is unavailable during an event, in one span or several."""
-    met = [span for span in spans if overlaps(event, span)]
-    if not met:
+    overlapping = [span for span in spans if overlaps(event, span)]
+    if not overlapping:
         return
-    subject = met[0].subject
-    first = max(event.start, met[0].start, key=instant)
-    last = max(first, min(event.end, met[-1].end, key=instant), key=instant)
-    when = tuple(times.day_and_time_range(span.start, span.end, program.zone) for span in met)
+    subject = overlapping[0].subject
+    start = max(event.start, overlapping[0].start, key=instant)
+    end = max(start, min(event.end, overlapping[-1].end, key=instant), key=instant)
+    when = tuple(times.day_and_time_range(span.start, span.end, program.zone) for span in overlapping)
     facts = {"one": event.subject, subject.model: subject, "when": NameList(when)}
     # A presenter may leave a poster for a while.
     severity = Severity.LIGHT if event.is_poster else Severity.SERIOUS
-    yield Clash(kind, severity, first, last, program.zone, (event.subject, subject), facts)
+    yield Clash(kind, severity, start, end, program.zone, (event.subject, subject), facts)
 
 
 def peak(posters: Iterable[ClashEvent]) -> int:
