@@ -296,7 +296,7 @@ class NameList:
 def overlap_clash(
     program: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any
 ) -> Clash:
-    """Return the clash of two overlapping events; `severity` and `besides` (other subjects) are no `facts`."""
+    """Return the clash of two overlapping events; `severity` and `besides` (other subjects) are separate."""
     first, second = pair
     start = max(first.start, second.start, key=instant)
     end = max(start, min(first.end, second.end, key=instant), key=instant)

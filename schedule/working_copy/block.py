@@ -72,13 +72,13 @@ def pending_rows(copies: Collection[WorkingCopy]) -> dict[Key, PendingRow]:
 def follow_merges(rows: dict[Key, PendingRow]) -> None:
     """Replace merged people by those that they were merged into. One query without merges."""
     pairs = [row.values["person"] for row in rows.values() if "person" in row.values]
-    named = {key for pair in pairs for key in pair} - {None}
-    while named:
-        merged = Person.objects.filter(pk__in=named, merged_into__isnull=False)
-        stays = dict(merged.values_list("pk", "merged_into"))
+    person_keys = {key for pair in pairs for key in pair} - {None}
+    while person_keys:
+        merged = Person.objects.filter(pk__in=person_keys, merged_into__isnull=False)
+        survivors = dict(merged.values_list("pk", "merged_into"))
         for pair in pairs:
-            pair[:] = [stays.get(key, key) for key in pair]
-        named = {*stays.values()}
+            pair[:] = [survivors.get(key, key) for key in pair]
+        person_keys = {*survivors.values()}
 
 
 @dataclass
@@ -87,34 +87,38 @@ class ReplacedRows:
 
     public: dict[type[Content], States] = field(default_factory=dict)
     # `rescheduled_at` of rows, which the history does not record.
-    moved: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
+    move_times: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
 
 
 def write_pending(
     rows: dict[Key, PendingRow], models: Collection[type[Content]] = WORKING_MODELS
 ) -> ReplacedRows:
     """Write the pending values to the rows."""
-    shown, wanted = ReplacedRows(), dict[type[Content], States]()
+    replaced, states_by_model = ReplacedRows(), dict[type[Content], States]()
     for model in WORKING_MODELS:
-        here = {key: row for (label, key), row in rows.items() if label == model._meta.label_lower}
-        if here and model in models:
-            now = read_columns(model, here)
-            shown.public[model] = {key: now.get(key) for key in here}
-            wanted[model] = {key: target_state(row, model, now.get(key)) for key, row in here.items()}
-    drop_dangling(wanted)
-    for model, states in wanted.items():
-        write_states(model, {key: row for key, row in shown.public[model].items() if row is not None}, states)
-    return shown
+        model_rows = {key: row for (label, key), row in rows.items() if label == model._meta.label_lower}
+        if model_rows and model in models:
+            public = read_columns(model, model_rows)
+            replaced.public[model] = {key: public.get(key) for key in model_rows}
+            states_by_model[model] = {
+                key: target_state(row, model, public.get(key)) for key, row in model_rows.items()
+            }
+    drop_dangling(states_by_model)
+    for model, states in states_by_model.items():
+        write_states(
+            model, {key: row for key, row in replaced.public[model].items() if row is not None}, states
+        )
+    return replaced
 
 
-def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int, Columns]]:
+def read_move_times(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int, Columns]]:
     """Return when sessions and presentations last moved. Two queries."""
     editions = [copy.edition_id for copy in copies]
-    found: dict[type[Content], dict[int, Columns]] = {}
+    times_by_model: dict[type[Content], dict[int, Columns]] = {}
     for model in (Session, Presentation):
         rows = model._base_manager.filter(edition__in=editions, **{f"{MOVED}__isnull": False})
-        found[model] = {key: {MOVED: at} for key, at in rows.values_list("pk", MOVED)}
-    return found
+        times_by_model[model] = {key: {MOVED: at} for key, at in rows.values_list("pk", MOVED)}
+    return times_by_model
 
 
 @contextmanager
@@ -131,10 +135,10 @@ def show_working_copy(
         return
     try:
         with transaction.atomic(), from_replica(allowed=False):
-            now = lock_copies(copies)
-            is_current = [copy.mark for copy in now] == [copy.mark for copy in copies]
-            with preview_context.working_state(" ".join(copy.mark for copy in now)):
-                write_pending(rows if rows is not None and is_current else pending_rows(now))
+            locked_copies = lock_copies(copies)
+            is_current = [copy.mark for copy in locked_copies] == [copy.mark for copy in copies]
+            with preview_context.working_state(" ".join(copy.mark for copy in locked_copies)):
+                write_pending(rows if rows is not None and is_current else pending_rows(locked_copies))
                 yield
             raise _RolledBackError
     except _RolledBackError:
@@ -165,26 +169,26 @@ def edit_working_copy(
         return
     with transaction.atomic(), from_replica(allowed=False):
         copies = lock_copies(copies)
-        found: list[PendingChanges] = []
+        sets: list[PendingChanges] = []
         if not copies:
             yield
             return
         try:
             with transaction.atomic():
-                moved = moved_rows(copies)
-                shown = write_pending(pending_rows(copies), models)
-                shown.moved = moved
+                move_times = read_move_times(copies)
+                replaced = write_pending(pending_rows(copies), models)
+                replaced.move_times = move_times
                 with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
                     yield
-                taken = _collect_changes(watch.written, copies)
-                found = taken.sets()
-                if not taken.others and not keeps_others:
+                collected = _collect_changes(watch.written, copies)
+                sets = collected.sets()
+                if not collected.others and not keeps_others:
                     raise _RolledBackError
-                _restore_public(shown, taken, models)
+                _restore_public(replaced, collected, models)
                 _restore_unrecorded(watch.unrecorded)
         except _RolledBackError:
             pass
-        store_changes(found)
+        store_changes(sets)
 
 
 @dataclass
@@ -193,202 +197,215 @@ class CollectedChanges:
 
     copies: dict[int, WorkingCopy]
     # Changes of working rows, including fields that are not part of the working copy.
-    mine: list[tuple[ChangeSet, RowChange, WorkingCopy]] = field(default_factory=list)
+    pending: list[tuple[ChangeSet, RowChange, WorkingCopy]] = field(default_factory=list)
     others: list[RowChange] = field(default_factory=list)
-    made: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
+    created: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
 
     def sets(self) -> list[PendingChanges]:
         """Return the changes for each change set and working copy, with the values of new rows."""
         rows: dict[tuple[ChangeSet, WorkingCopy], list[StoredRow]] = {}
-        now = self._now()
-        labels = self._labels(now)
-        for change_set, change, copy in self.mine:
-            row = self._row(change, now, labels)
+        columns_by_model = self._read_columns()
+        labels = self._read_labels(columns_by_model)
+        for change_set, change, copy in self.pending:
+            row = self._stored_row(change, columns_by_model, labels)
             if row is not None:
                 rows.setdefault((change_set, copy), []).append(row)
-        for change_set, keys in self.made.items():
-            for (label, key), copy in keys.items():
-                here = now[content_model(label)].get(key)
-                if here is not None:
+        for change_set, copies_by_row in self.created.items():
+            for (label, key), copy in copies_by_row.items():
+                columns = columns_by_model[content_model(label)].get(key)
+                if columns is not None:
                     model = content_model(label)
-                    values = {name: [None, value] for name, value in plain_values(model, here).items()}
-                    new = PendingRow(CREATED, label, key, labels.get((label, key), ""), values)
-                    new.follows = computed_values(model, here)
-                    rows.setdefault((change_set, copy), []).append(new.stored())
-        return [_pending_changes(change_set, copy, found) for (change_set, copy), found in rows.items()]
+                    values = {name: [None, value] for name, value in plain_values(model, columns).items()}
+                    new_row = PendingRow(CREATED, label, key, labels.get((label, key), ""), values)
+                    new_row.follows = computed_values(model, columns)
+                    rows.setdefault((change_set, copy), []).append(new_row.stored())
+        return [
+            _pending_changes(change_set, copy, stored_rows)
+            for (change_set, copy), stored_rows in rows.items()
+        ]
 
-    def _now(self) -> dict[type[Content], dict[int, Columns]]:
-        keys: dict[str, set[int]] = {}
-        names = [change.key for _set, change, _copy in self.mine if change.kind != DELETED]
-        for label, key in [*names, *(key for made in self.made.values() for key in made)]:
-            keys.setdefault(label, set()).add(key)
+    def _read_columns(self) -> dict[type[Content], dict[int, Columns]]:
+        keys_by_label: dict[str, set[int]] = {}
+        changed_keys = [change.key for _set, change, _copy in self.pending if change.kind != DELETED]
+        created_keys = [key for copies_by_row in self.created.values() for key in copies_by_row]
+        for label, key in [*changed_keys, *created_keys]:
+            keys_by_label.setdefault(label, set()).add(key)
         return {
-            content_model(label): read_columns(content_model(label), found) for label, found in keys.items()
+            content_model(label): read_columns(content_model(label), keys)
+            for label, keys in keys_by_label.items()
         }
 
-    def _labels(self, now: dict[type[Content], dict[int, Columns]]) -> dict[Key, str]:
-        found: dict[Key, str] = {}
-        for model, rows in now.items():
+    def _read_labels(self, columns_by_model: dict[type[Content], dict[int, Columns]]) -> dict[Key, str]:
+        labels: dict[Key, str] = {}
+        for model, rows in columns_by_model.items():
             related = [f.name for f in model._meta.concrete_fields if f.is_relation]
             for row in model._base_manager.filter(pk__in=[*rows]).select_related(*related):
-                found[model._meta.label_lower, row.pk] = str(row)[:300]
-        return found
+                labels[model._meta.label_lower, row.pk] = str(row)[:300]
+        return labels
 
-    def _row(
+    def _stored_row(
         self,
         change: RowChange,
-        now: dict[type[Content], dict[int, Columns]],
+        columns_by_model: dict[type[Content], dict[int, Columns]],
         labels: dict[Key, str],
     ) -> StoredRow | None:
         model = content_model(change.model)
         if change.kind == DELETED:
             pairs = {name: [value, None] for name, value in change.values.items()}
             return PendingRow(DELETED, *change.key, change.label, pairs).stored()
-        here = now[model].get(change.object_id)
+        columns = columns_by_model[model].get(change.object_id)
         pairs = {name: pair for name, pair in change.values.items() if is_working(change.model, name)}
-        if here is None or not pairs:
+        if columns is None or not pairs:
             return None
         row = PendingRow(CHANGED, *change.key, labels.get(change.key, ""), pairs)
-        row.follows = computed_values(model, here)
+        row.follows = computed_values(model, columns)
         return row.stored()
 
 
 def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[StoredRow]) -> PendingChanges:
     fields = ("at", "user_id", "user_name", "origin", "detail", "reference")
     values = {name: getattr(change_set, name) for name in fields}
-    one = PendingChanges(act=change_set.pk, working_copy=copy, rows=rows, **values)
+    changes = PendingChanges(act=change_set.pk, working_copy=copy, rows=rows, **values)
     # Combine several changes of a row into one.
-    one.rows = [row.stored() for row in combine([one]).values()]
-    return one
+    changes.rows = [row.stored() for row in combine([changes]).values()]
+    return changes
 
 
 def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]) -> CollectedChanges:
     """Separate the recorded changes of working copies from other changes."""
-    taken = CollectedChanges({copy.edition_id: copy for copy in copies})
+    collected = CollectedChanges({copy.edition_id: copy for copy in copies})
     # Change sets that were rolled back inside no longer exist.
-    here = {
-        *ChangeSet.objects.filter(pk__in={one.change_set.pk for one in written}).values_list("pk", flat=True)
+    existing_keys = {
+        *ChangeSet.objects.filter(pk__in={group.change_set.pk for group in written}).values_list(
+            "pk", flat=True
+        )
     }
-    written = [one for one in written if one.change_set.pk in here]
-    rows = [(one.change_set, row) for one in written for row in one.rows]
-    is_other_gone = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
+    written = [group for group in written if group.change_set.pk in existing_keys]
+    rows = [(group.change_set, row) for group in written for row in group.rows]
+    is_other_deleted = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
     for change_set, row in rows:
-        copy = taken.copies.get(row.edition_key or 0)
+        copy = collected.copies.get(row.edition_key or 0)
         # Only the status of a paper can be pending; new and deleted papers are public at once.
         fields = [is_working(row.model, name) for name in row.values if row.kind == CHANGED]
         if copy is None or not (is_working(row.model) or any(fields)):
-            taken.others.append(row)
-        elif row.kind == DELETED and row.dragged and is_other_gone:
+            collected.others.append(row)
+        elif row.kind == DELETED and row.dragged and is_other_deleted:
             # It was deleted together with a paper or a person.
-            taken.others.append(row)
+            collected.others.append(row)
         elif row.kind != CREATED:
-            taken.mine.append((change_set, row, copy))
+            collected.pending.append((change_set, row, copy))
             if not is_working(row.model) and not all(fields):
-                taken.others.append(row)
+                collected.others.append(row)
         elif not is_working(row.model):
-            taken.others.append(row)
-    for one in written:
-        if made := _new_rows(one.created, taken.copies):
-            taken.made.setdefault(one.change_set, {}).update(made)
-    return taken
+            collected.others.append(row)
+    for group in written:
+        if copies_by_row := _new_rows(group.created, collected.copies):
+            collected.created.setdefault(group.change_set, {}).update(copies_by_row)
+    return collected
 
 
 def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, WorkingCopy]:
     """Return the new rows of working copies. A query for each model."""
-    found: dict[Key, WorkingCopy] = {}
+    copies_by_row: dict[Key, WorkingCopy] = {}
     for label in {label for label, _key in keys if is_working(label)}:
-        own = [key for name, key in keys if name == label]
-        for key, edition in editions_by_row(content_model(label), own).items():
+        model_keys = [key for name, key in keys if name == label]
+        for key, edition in editions_by_row(content_model(label), model_keys).items():
             if edition in copies:
-                found[label, key] = copies[edition]
-    return found
+                copies_by_row[label, key] = copies[edition]
+    return copies_by_row
 
 
-def _restore_public(shown: ReplacedRows, taken: CollectedChanges, models: Collection[type[Content]]) -> None:
+def _restore_public(
+    replaced: ReplacedRows, collected: CollectedChanges, models: Collection[type[Content]]
+) -> None:
     """Restore the public rows, and remove pending changes from the history."""
-    gone = {row.key for row in taken.others if row.kind == DELETED}
-    public: dict[type[Content], States] = {model: dict(states) for model, states in shown.public.items()}
-    for model, states in _earlier_states(taken, shown).items():
+    deleted_keys = {row.key for row in collected.others if row.kind == DELETED}
+    public: dict[type[Content], States] = {model: dict(states) for model, states in replaced.public.items()}
+    for model, states in _earlier_states(collected, replaced).items():
         public[model] = {**states, **public.get(model, {})}
-    for keys in taken.made.values():
-        for label, key in keys:
+    for copies_by_row in collected.created.values():
+        for label, key in copies_by_row:
             public.setdefault(content_model(label), {}).setdefault(key, None)
     for model in WORKING_MODELS:
         label = model._meta.label_lower
-        states = {key: row for key, row in public.get(model, {}).items() if (label, key) not in gone}
+        states = {key: row for key, row in public.get(model, {}).items() if (label, key) not in deleted_keys}
         write_states(model, read_columns(model, states), states)
-    _remove_from_history(taken)
+    _remove_from_history(collected)
 
 
 def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
     """Restore stars, invitations and other rows without a history, if the rows they need still exist."""
-    wanted: dict[type[Model], States] = {}
+    states_by_model: dict[type[Model], States] = {}
     for model, row in rows:
-        wanted.setdefault(model, {}).setdefault(row[primary_key(model)], row)
-    drop_dangling(wanted)
-    for model, states in wanted.items():
+        states_by_model.setdefault(model, {}).setdefault(row[primary_key(model)], row)
+    drop_dangling(states_by_model)
+    for model, states in states_by_model.items():
         write_states(model, read_columns(model, states), states)
 
 
-def _earlier_states(taken: CollectedChanges, shown: ReplacedRows) -> dict[type[Content], States]:
+def _earlier_states(collected: CollectedChanges, replaced: ReplacedRows) -> dict[type[Content], States]:
     """Return the earlier columns of changed rows, including computed ones."""
     earlier: dict[type[Content], dict[int, Columns]] = {}
-    for _change_set, change, _copy in reversed(taken.mine):
+    for _change_set, change, _copy in reversed(collected.pending):
         values = {name: value for name, value in change.before().items() if is_working(change.model, name)}
         model = content_model(change.model)
         earlier.setdefault(model, {}).setdefault(change.object_id, {}).update(python_values(model, values))
-    found: dict[type[Content], States] = {}
+    states_by_model: dict[type[Content], States] = {}
     for model, rows in earlier.items():
-        here = read_columns(model, rows)
+        current = read_columns(model, rows)
         for key, values in rows.items():
-            state = {**here.get(key, {}), **values, primary_key(model): key}
+            state = {**current.get(key, {}), **values, primary_key(model): key}
             if model is not Paper:
                 row = model(**state)
                 row.derive()
                 state = {name: getattr(row, name) for name in written_columns(model)}
                 if MOVED in state:
-                    state[MOVED] = shown.moved.get(model, {}).get(key, {}).get(MOVED)
-            found.setdefault(model, {})[key] = state
-    return found
+                    state[MOVED] = replaced.move_times.get(model, {}).get(key, {}).get(MOVED)
+            states_by_model.setdefault(model, {})[key] = state
+    return states_by_model
 
 
-def _remove_from_history(taken: CollectedChanges) -> None:
+def _remove_from_history(collected: CollectedChanges) -> None:
     """Remove pending changes from the history."""
-    mine = {change.pk: change for _set, change, _copy in taken.mine}
-    partly = [row for row in taken.others if row.pk in mine]
-    for row in partly:
+    changes_by_pk = {change.pk: change for _set, change, _copy in collected.pending}
+    mixed_changes = [row for row in collected.others if row.pk in changes_by_pk]
+    for row in mixed_changes:
         row.values = {name: pair for name, pair in row.values.items() if not is_working(row.model, name)}
-    RowChange.objects.bulk_update(partly, ["values"], batch_size=BATCH_ROWS)
-    RowChange.objects.filter(pk__in=mine.keys() - {row.pk for row in partly}).delete()
-    for change_set, keys in taken.made.items():
-        for label in {label for label, _key in keys}:
-            own = [key for name, key in keys if name == label]
-            change_set.rows.filter(model=label, object_id__in=own, kind=CREATED).delete()
-    sets = {change_set.pk for change_set, _row, _copy in taken.mine} | {one.pk for one in taken.made}
-    ChangeSet.objects.filter(pk__in=sets, rows=None, reference="").delete()
+    RowChange.objects.bulk_update(mixed_changes, ["values"], batch_size=BATCH_ROWS)
+    RowChange.objects.filter(pk__in=changes_by_pk.keys() - {row.pk for row in mixed_changes}).delete()
+    for change_set, copies_by_row in collected.created.items():
+        for label in {label for label, _key in copies_by_row}:
+            row_keys = [key for name, key in copies_by_row if name == label]
+            change_set.rows.filter(model=label, object_id__in=row_keys, kind=CREATED).delete()
+    change_set_keys = {change_set.pk for change_set, _row, _copy in collected.pending} | {
+        change_set.pk for change_set in collected.created
+    }
+    ChangeSet.objects.filter(pk__in=change_set_keys, rows=None, reference="").delete()
 
 
-def store_changes(found: Collection[PendingChanges]) -> None:
+def store_changes(sets: Collection[PendingChanges]) -> None:
     """Store pending changes, and advance the versions of their working copies."""
-    if not found:
+    if not sets:
         return
     reserve_keys(
-        [PendingRow.read(row) for one in found for row in one.rows],
-        [one.act for one in found],
+        [PendingRow.read(row) for changes in sets for row in changes.rows],
+        [changes.act for changes in sets],
     )
-    PendingChanges.objects.bulk_create(found)
-    for copy in {one.working_copy for one in found}:
+    PendingChanges.objects.bulk_create(sets)
+    for copy in {changes.working_copy for changes in sets}:
         advance(copy)
 
 
 def reserve_all_keys() -> None:
     """Reserve the keys of pending rows in a restored database."""
     sets = list(PendingChanges.objects.exclude(rows=[]))
-    reserve_keys([PendingRow.read(row) for one in sets for row in one.rows], [one.act for one in sets])
+    reserve_keys(
+        [PendingRow.read(row) for changes in sets for row in changes.rows], [changes.act for changes in sets]
+    )
 
 
 def advance(copy: WorkingCopy) -> None:
     """Update the number of pending rows and the version of a locked working copy."""
-    found = combine(copy.sets.order_by("pk"))
-    copy.row_count, copy.version = len(found), copy.version + 1
+    rows = combine(copy.sets.order_by("pk"))
+    copy.row_count, copy.version = len(rows), copy.version + 1
     copy.save()

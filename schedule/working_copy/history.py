@@ -18,7 +18,7 @@ def as_history(pending: PendingChanges) -> tuple[ChangeSet, list[RowChange]]:
     change_set = ChangeSet(pk=pending.act, **{name: getattr(pending, name) for name in fields})
     rows = [
         RowChange(
-            pk=place,
+            pk=number,
             change_set=change_set,
             kind=row["kind"],
             model=row["model"],
@@ -26,7 +26,7 @@ def as_history(pending: PendingChanges) -> tuple[ChangeSet, list[RowChange]]:
             label=row["label"],
             values=row["values"] if row["kind"] == CHANGED else {},
         )
-        for place, row in enumerate(pending.rows, 1)
+        for number, row in enumerate(pending.rows, 1)
     ]
     return change_set, rows
 
@@ -37,21 +37,21 @@ def shown_pairs(row: PendingRow) -> Pairs:
         return row.values
     if row.kind == CREATED:
         return {
-            n: pair
-            for n, pair in row.values.items()
-            if pair[1] not in (None, "", False) and n not in HIDDEN_FIELDS
+            name: pair
+            for name, pair in row.values.items()
+            if pair[1] not in (None, "", False) and name not in HIDDEN_FIELDS
         }
     return {}
 
 
 def referenced_rows(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
     """Return model label and key of the rows whose labels a list of pending rows needs."""
-    found = []
+    keys = []
     for row in rows:
         for name, pair in shown_pairs(row).items():
             target = target_label(row.model, name)
-            found += [(target, key) for key in pair if target and isinstance(key, int)]
-    return found
+            keys += [(target, value) for value in pair if target and isinstance(value, int)]
+    return keys
 
 
 def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[dict[str, str]]:
@@ -60,7 +60,7 @@ def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[di
 
 def merge_labels(public: RowLabels, working: RowLabels) -> RowLabels:
     """Return the labels of public rows, replaced by those of the working copy."""
-    found = RowLabels([])
+    labels = RowLabels([])
     known: Mapping[tuple[str, int], str] = {**public.labels, **working.labels}
-    found.labels = dict(known)
-    return found
+    labels.labels = dict(known)
+    return labels

@@ -74,60 +74,67 @@ def key_of(row: StoredRow) -> Key:
 
 def combine(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
     """Return how rows differ after these sets, in order, without rows that were changed back."""
-    found: dict[Key, PendingRow] = {}
-    for one in sets:
-        for stored in one.rows:
-            news = PendingRow.read(stored)
-            known = found.pop(news.name, None)
-            row = combine_two(known, news)
+    rows: dict[Key, PendingRow] = {}
+    for changes in sets:
+        for stored in changes.rows:
+            change = PendingRow.read(stored)
+            earlier = rows.pop(change.name, None)
+            row = combine_two(earlier, change)
             if row is not None:
-                row.at = one.at
-                row.by = [*dict.fromkeys([*(known.by if known else ()), one.user_name])]
-                found[row.name] = row
-    return found
+                row.at = changes.at
+                row.by = [*dict.fromkeys([*(earlier.by if earlier else ()), changes.user_name])]
+                rows[row.name] = row
+    return rows
 
 
-def combine_two(known: PendingRow | None, news: PendingRow) -> PendingRow | None:
+def combine_two(earlier: PendingRow | None, change: PendingRow) -> PendingRow | None:
     """Return a row's difference after one more change, or `None` if none is left."""
-    if known is None:
-        return news
-    if known.kind == CREATED and news.kind == DELETED:
+    if earlier is None:
+        return change
+    if earlier.kind == CREATED and change.kind == DELETED:
         return None
-    if news.kind == DELETED:
-        news.values = {name: [known.values.get(name, pair)[0], None] for name, pair in news.values.items()}
-        return news
-    pairs = {name: [known.values.get(name, pair)[0], pair[1]] for name, pair in news.values.items()}
-    both = PendingRow(
-        known.kind, news.model, news.key, news.label, known.values | pairs, known.follows | news.follows
+    if change.kind == DELETED:
+        change.values = {
+            name: [earlier.values.get(name, pair)[0], None] for name, pair in change.values.items()
+        }
+        return change
+    pairs = {name: [earlier.values.get(name, pair)[0], pair[1]] for name, pair in change.values.items()}
+    combined = PendingRow(
+        earlier.kind,
+        change.model,
+        change.key,
+        change.label,
+        earlier.values | pairs,
+        earlier.follows | change.follows,
     )
-    if known.kind == DELETED:
+    if earlier.kind == DELETED:
         # It was created again.
-        both.kind = CHANGED
-    if both.kind == CHANGED:
-        both.values = {name: pair for name, pair in both.values.items() if pair[0] != pair[1]}
-        return both if both.values else None
-    return both
+        combined.kind = CHANGED
+    if combined.kind == CHANGED:
+        combined.values = {name: pair for name, pair in combined.values.items() if pair[0] != pair[1]}
+        return combined if combined.values else None
+    return combined
 
 
 def rows_building_on(
-    later: Iterable[ChangesOfSomebody],
+    later_sets: Iterable[ChangesOfSomebody],
     rows: Iterable[StoredRow],
     targets: Callable[[PendingRow], set[Key]],
 ) -> list[StoredRow]:
     """Return the rows of later sets that build on these: same field, or a row created or deleted here."""
     fields: dict[Key, set[str]] = {}
-    whole: set[Key] = set()
+    created_or_deleted: set[Key] = set()
     for row in rows:
         fields.setdefault(key_of(row), set()).update(row["values"])
         if row["kind"] != CHANGED:
-            whole.add(key_of(row))
+            created_or_deleted.add(key_of(row))
     return [
         row
-        for one in later
-        for row in one.rows
-        if key_of(row) in whole
+        for changes in later_sets
+        for row in changes.rows
+        if key_of(row) in created_or_deleted
         or (key_of(row) in fields and (row["kind"] != CHANGED or fields[key_of(row)] & {*row["values"]}))
-        or targets(PendingRow.read(row)) & whole
+        or targets(PendingRow.read(row)) & created_or_deleted
     ]
 
 
@@ -135,9 +142,9 @@ def add_required(
     rows: dict[Key, PendingRow], chosen: set[Key], targets: Callable[[PendingRow], set[Key]]
 ) -> set[Key]:
     """Return the keys of the chosen rows, and of the new rows that they reference."""
-    found, fresh = {*chosen}, {*chosen}
-    while fresh:
-        needed = {key for name in fresh for key in targets(rows[name]) if key in rows}
-        fresh = {key for key in needed if rows[key].kind == CREATED} - found
-        found |= fresh
-    return found
+    required, added = {*chosen}, {*chosen}
+    while added:
+        referenced = {key for new_key in added for key in targets(rows[new_key]) if key in rows}
+        added = {key for key in referenced if rows[key].kind == CREATED} - required
+        required |= added
+    return required

@@ -84,76 +84,78 @@ class PublicRows:
 
     values: dict[Key, dict[str, Any]] = field(default_factory=dict)
     # Deleted rows outside of the working copy that pending rows reference.
-    lost: set[Key] = field(default_factory=set)
+    missing: set[Key] = field(default_factory=set)
 
 
 def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
     """Read the public values of these rows. Two queries for each model, one for each referenced model."""
-    found, asked = PublicRows(), dict[type[Content], set[int]]()
+    public, keys_by_target = PublicRows(), dict[type[Content], set[int]]()
     for label in {label for label, _key in rows}:
         model = content_model(label)
         keys = [key for name, key in rows if name == label]
         for key, row in read_columns(model, keys).items():
-            found.values[label, key] = plain_values(model, row)
+            public.values[label, key] = plain_values(model, row)
         for name, target in relation_targets(model).items():
-            own = (row.after.get(name) for row in rows.values() if row.model == label)
-            pointed = {key for key in own if key is not None}
-            asked.setdefault(target, set()).update(pointed)
-    for target, wanted in asked.items():
-        here = {*target._base_manager.filter(pk__in=wanted).values_list("pk", flat=True)}
-        found.lost |= {(target._meta.label_lower, key) for key in wanted - here}
-    found.lost -= {name for name, row in rows.items() if row.kind == CREATED}
-    return found
+            references = (row.after.get(name) for row in rows.values() if row.model == label)
+            referenced_keys = {key for key in references if key is not None}
+            keys_by_target.setdefault(target, set()).update(referenced_keys)
+    for target, target_keys in keys_by_target.items():
+        existing_keys = {*target._base_manager.filter(pk__in=target_keys).values_list("pk", flat=True)}
+        public.missing |= {(target._meta.label_lower, key) for key in target_keys - existing_keys}
+    public.missing -= {key for key, row in rows.items() if row.kind == CREATED}
+    return public
 
 
 def find_conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[PendingConflict]:
     """Return the rows and fields that were also changed in the public program."""
-    found: list[PendingConflict] = []
-    for name, row in rows.items():
-        now = public.values.get(name)
+    conflicts: list[PendingConflict] = []
+    for key, row in rows.items():
+        public_values = public.values.get(key)
         if row.kind == CREATED:
-            if lost := _missing_target(row, public):
-                found.append(PendingConflict(row, reason=lost))
-        elif now is None:
+            if reason := _missing_target(row, public):
+                conflicts.append(PendingConflict(row, reason=reason))
+        elif public_values is None:
             if row.kind == CHANGED:
-                said = _("It was deleted from the public program meanwhile.")
-                found.append(PendingConflict(row, reason=said))
+                reason = _("It was deleted from the public program meanwhile.")
+                conflicts.append(PendingConflict(row, reason=reason))
         else:
-            for one, (before, after) in row.values.items():
-                is_other = now.get(one) not in (before, after) and one not in NEVER_CONFLICTS
-                if is_other and (row.kind == CHANGED or one in now):
-                    found.append(PendingConflict(row, one, now.get(one), after))
-            if row.kind == CHANGED and (lost := _missing_target(row, public)):
-                found.append(PendingConflict(row, reason=lost))
-    return found
+            for field_name, (before, after) in row.values.items():
+                has_other_value = (
+                    public_values.get(field_name) not in (before, after) and field_name not in NEVER_CONFLICTS
+                )
+                if has_other_value and (row.kind == CHANGED or field_name in public_values):
+                    conflicts.append(PendingConflict(row, field_name, public_values.get(field_name), after))
+            if row.kind == CHANGED and (reason := _missing_target(row, public)):
+                conflicts.append(PendingConflict(row, reason=reason))
+    return conflicts
 
 
 def _missing_target(row: PendingRow, public: PublicRows) -> str:
     for name, target in relation_targets(content_model(row.model)).items():
-        if (target._meta.label_lower, row.after.get(name)) in public.lost:
-            said = _("The %(thing)s that it needs was deleted meanwhile.")
-            return said % {"thing": target._meta.verbose_name}
+        if (target._meta.label_lower, row.after.get(name)) in public.missing:
+            message = _("The %(thing)s that it needs was deleted meanwhile.")
+            return message % {"thing": target._meta.verbose_name}
     return ""
 
 
 def resolve_conflicts(
-    rows: Mapping[Key, PendingRow], found: Collection[PendingConflict], choices: Mapping[str, str]
+    rows: Mapping[Key, PendingRow], conflicts: Collection[PendingConflict], choices: Mapping[str, str]
 ) -> dict[Key, PendingRow]:
     """Return the rows to release after these choices, by conflict. Raises if one is missing."""
-    if any(choices.get(one.line) not in (MINE, THEIRS) for one in found):
+    if any(choices.get(conflict.line) not in (MINE, THEIRS) for conflict in conflicts):
         raise RefusedError(
             _("The public program was changed meanwhile. Choose what holds where both differ.")
         )
     released = dict(rows)
-    for one in found:
-        row = released.get(one.row.name)
-        if row is None or (choices[one.line] == MINE and one.field):
+    for conflict in conflicts:
+        row = released.get(conflict.row.name)
+        if row is None or (choices[conflict.line] == MINE and conflict.field):
             continue
-        if not one.field or row.kind == DELETED:
+        if not conflict.field or row.kind == DELETED:
             # A deleted row can't be changed, and a row that was changed since is not deleted.
             del released[row.name]
             continue
-        values = {name: pair for name, pair in row.values.items() if name != one.field}
+        values = {name: pair for name, pair in row.values.items() if name != conflict.field}
         released[row.name] = PendingRow(row.kind, row.model, row.key, row.label, values)
     return released
 
@@ -162,15 +164,19 @@ def revert_steps(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[Rev
     """Return a step for each row; those that are written in bulk are already validated."""
     steps: list[RevertStep] = []
     for row in rows.values():
-        model, now = content_model(row.model), public.values.get(row.name)
+        model, public_values = content_model(row.model), public.values.get(row.name)
         if row.kind == DELETED:
-            if now is not None:
+            if public_values is not None:
                 steps.append(RevertStep(model, row.key, "remove", None, row.label))
         elif row.kind == CREATED:
             pairs = {name: [None, value] for name, value in row.after.items()}
             steps.append(RevertStep(model, row.key, "bring back", None, row.label, pairs))
-        elif now is not None:
-            pairs = {name: [now.get(name), then] for name, then in row.after.items() if now.get(name) != then}
+        elif public_values is not None:
+            pairs = {
+                name: [public_values.get(name), value]
+                for name, value in row.after.items()
+                if public_values.get(name) != value
+            }
             if pairs:
                 steps.append(RevertStep(model, row.key, "change", None, row.label, pairs))
     _accept_plain_changes(steps, {row.name for row in rows.values() if row.kind == CREATED})
@@ -181,27 +187,30 @@ def _derived_from(step: RevertStep) -> set[str]:
     return {*step.model.derived_from}
 
 
-def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
+def _accept_plain_changes(steps: list[RevertStep], created_keys: set[Key]) -> None:
     """Validate changed rows that need no new row or unique value, so that they are written in bulk."""
     changes = [step for step in steps if step.kind == "change"]
-    plain = [
+    plain_steps = [
         step
         for step in changes
         if not step.pairs.keys() & (singly_saved_fields(step.model) - _derived_from(step))
     ]
     # Only rows whose rendered text changes need the fields from which it is derived.
-    deriving = [step for step in plain if step.pairs.keys() & _derived_from(step)]
-    targets, here = earlier_targets(plain), dict[Key, Content]()
-    for model, keys in keys_by_model(plain).items():
-        derived = keys_by_model(deriving).get(model, set())
-        found = fetch_rows(model, keys - derived) + fetch_rows(model, derived, model.derived_from)
-        here |= {(model._meta.label_lower, row.pk): row for row in found}
-    for step in plain:
-        row, relations = here.get((step.model._meta.label_lower, step.key)), relation_targets(step.model)
-        pointed = {
+    derived_steps = [step for step in plain_steps if step.pairs.keys() & _derived_from(step)]
+    targets, rows_by_key = earlier_targets(plain_steps), dict[Key, Content]()
+    for model, keys in keys_by_model(plain_steps).items():
+        derived_keys = keys_by_model(derived_steps).get(model, set())
+        fetched_rows = fetch_rows(model, keys - derived_keys) + fetch_rows(
+            model, derived_keys, model.derived_from
+        )
+        rows_by_key |= {(model._meta.label_lower, row.pk): row for row in fetched_rows}
+    for step in plain_steps:
+        row = rows_by_key.get((step.model._meta.label_lower, step.key))
+        relations = relation_targets(step.model)
+        referenced_keys = {
             (relations[name]._meta.label_lower, step.pairs[name][1]) for name in step.pairs.keys() & relations
         }
-        if row is None or pointed & coming:
+        if row is None or referenced_keys & created_keys:
             continue
         values = earlier_values(step, targets)
         if not apply_and_validate(row, values):
@@ -246,62 +255,65 @@ def release(
         copy = lock_current(copy, seen)
         rows = pending_rows([copy])
         if chosen is not None:
-            wanted = add_required(rows, {*chosen} & rows.keys(), targets)
-            rows = {name: row for name, row in rows.items() if name in wanted}
+            required = add_required(rows, {*chosen} & rows.keys(), targets)
+            rows = {key: row for key, row in rows.items() if key in required}
         if not rows and announcement is None:
             raise RefusedError(_("Nothing was chosen that could be released."))
         public = public_rows(rows)
-        going = resolve_conflicts(rows, find_conflicts(rows, public), choices or {})
+        released_rows = resolve_conflicts(rows, find_conflicts(rows, public), choices or {})
         try:
             with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
-                revert(revert_steps(going, public), Origin.ACTION, user, RELEASE_DETAIL)
+                revert(revert_steps(released_rows, public), Origin.ACTION, user, RELEASE_DETAIL)
                 log.write()
         except CannotRevertError as error:
             raise RefusedError(*error.reasons) from error
-        announced = announce(copy.edition, at, **asdict(announcement)) if announcement else None
-        name = user_name or (user.get_username() if user else "")
-        _mark_released(copy, {*rows}, log.change_set, name, at, is_all=chosen is None)
-        return Released(len(rows), log.change_set, announced)
+        announced_release = announce(copy.edition, at, **asdict(announcement)) if announcement else None
+        user_name = user_name or (user.get_username() if user else "")
+        _mark_released(copy, {*rows}, log.change_set, user_name, at, is_all=chosen is None)
+        return Released(len(rows), log.change_set, announced_release)
 
 
 def lock_current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
     """Return the working copy, locked. Raises `RefusedError` if it is closed or has changed since `seen`."""
-    found = lock_copies([copy])
-    now = found[0] if found else WorkingCopy.objects.select_related("edition").get(pk=copy.pk)
-    if seen is not None and now.version != seen:
-        if now.released_at and not now.row_count:
-            raise RefusedError(already_released(now))
+    locked = lock_copies([copy])
+    current = locked[0] if locked else WorkingCopy.objects.select_related("edition").get(pk=copy.pk)
+    if seen is not None and current.version != seen:
+        if current.released_at and not current.row_count:
+            raise RefusedError(already_released(current))
         raise RefusedError(
             _("The working copy changed after you opened this page. Nothing was done: look at it again.")
         )
-    if not found:
+    if not locked:
         raise RefusedError(_("The working copy is switched off."))
-    return now
+    return current
 
 
 def already_released(copy: WorkingCopy) -> str:
-    from_zone = copy.released_at.astimezone(copy.edition.zone) if copy.released_at else None
-    said = _("Already released by %(who)s at %(at)s.")
-    return said % {"who": copy.released_by or "–", "at": f"{from_zone:%Y-%m-%d %H:%M %Z}"}
+    local_time = copy.released_at.astimezone(copy.edition.zone) if copy.released_at else None
+    message = _("Already released by %(who)s at %(at)s.")
+    return message % {"who": copy.released_by or "–", "at": f"{local_time:%Y-%m-%d %H:%M %Z}"}
 
 
 def _mark_released(
     copy: WorkingCopy,
-    names: set[Key],
+    keys: set[Key],
     change_set: ChangeSet | None,
-    who: str,
+    user_name: str,
     at: datetime,
     *,
     is_all: bool,
 ) -> None:
-    for one in copy.sets.exclude(rows=[]):
-        going = [row for row in one.rows if key_of(row) in names]
-        if going:
-            one.rows = [row for row in one.rows if key_of(row) not in names]
-            mark = change_set.pk if change_set else None
-            one.released = [*one.released, *({**row, "change_set": mark} for row in going)]
-            one.save(update_fields=["rows", "released"])
-    copy.released_at, copy.released_by, copy.refusal = at, who, ""
+    for changes in copy.sets.exclude(rows=[]):
+        released_rows = [row for row in changes.rows if key_of(row) in keys]
+        if released_rows:
+            changes.rows = [row for row in changes.rows if key_of(row) not in keys]
+            change_set_key = change_set.pk if change_set else None
+            changes.released = [
+                *changes.released,
+                *({**row, "change_set": change_set_key} for row in released_rows),
+            ]
+            changes.save(update_fields=["rows", "released"])
+    copy.released_at, copy.released_by, copy.refusal = at, user_name, ""
     if is_all:
         copy.release_at, copy.plan = None, {}
     advance(copy)
@@ -315,48 +327,48 @@ def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Ke
     with transaction.atomic():
         copy = lock_current(copy, seen)
         rows = pending_rows([copy])
-        names = {*rows} if chosen is None else _with_dependents(rows, {*chosen} & rows.keys())
-        for one in copy.sets.exclude(rows=[]):
-            one.rows = [row for row in one.rows if key_of(row) not in names]
-            _save_or_delete(one)
+        keys = {*rows} if chosen is None else _with_dependents(rows, {*chosen} & rows.keys())
+        for changes in copy.sets.exclude(rows=[]):
+            changes.rows = [row for row in changes.rows if key_of(row) not in keys]
+            _save_or_delete(changes)
         advance(copy)
-        return len(names)
+        return len(keys)
 
 
 def _with_dependents(rows: Mapping[Key, PendingRow], chosen: set[Key]) -> set[Key]:
     """Return the chosen rows, with those that reference new rows among them."""
-    found = {*chosen}
+    keys = {*chosen}
     while True:
-        new = {name for name in found if rows[name].kind == CREATED}
-        more = {name for name, row in rows.items() if name not in found and targets(row) & new}
-        if not more:
-            return found
-        found |= more
+        created_keys = {key for key in keys if rows[key].kind == CREATED}
+        dependents = {key for key, row in rows.items() if key not in keys and targets(row) & created_keys}
+        if not dependents:
+            return keys
+        keys |= dependents
 
 
-def _save_or_delete(one: PendingChanges) -> None:
-    if one.rows or one.released:
-        one.save(update_fields=["rows"])
+def _save_or_delete(changes: PendingChanges) -> None:
+    if changes.rows or changes.released:
+        changes.save(update_fields=["rows"])
     else:
-        one.delete()
+        changes.delete()
 
 
-def drop_changes(one: PendingChanges) -> int:
+def drop_changes(changes: PendingChanges) -> int:
     """Delete a set of pending changes; return its number of rows. Raises if later ones build on it."""
     with transaction.atomic():
-        copy = lock_current(one.working_copy, None)
-        one = copy.sets.select_for_update().get(pk=one.pk)
-        if one.released or not one.rows:
+        copy = lock_current(changes.working_copy, None)
+        changes = copy.sets.select_for_update().get(pk=changes.pk)
+        if changes.released or not changes.rows:
             raise RefusedError(
                 _("These changes were released already. Revert the release in the history instead.")
             )
-        later = copy.sets.filter(pk__gt=one.pk).order_by("pk")
-        if needing := rows_building_on(later, one.rows, targets):
-            named = ", ".join(dict.fromkeys(row["label"] for row in needing[:5]))
-            said = _("Later changes in the working copy build on these: %(rows)s. Take those back first.")
-            raise RefusedError(said % {"rows": named})
-        count = len(one.rows)
-        one.delete()
+        later_sets = copy.sets.filter(pk__gt=changes.pk).order_by("pk")
+        if dependent_rows := rows_building_on(later_sets, changes.rows, targets):
+            labels = ", ".join(dict.fromkeys(row["label"] for row in dependent_rows[:5]))
+            message = _("Later changes in the working copy build on these: %(rows)s. Take those back first.")
+            raise RefusedError(message % {"rows": labels})
+        count = len(changes.rows)
+        changes.delete()
         advance(copy)
         return count
 
@@ -370,8 +382,8 @@ def open_copy(edition: Edition, user: User, at: datetime) -> WorkingCopy:
         gate is not None and gate <= at for gate in (edition.public_from, edition.schedule_public_from)
     ]
     if not all(is_public):
-        said = _("The schedule of %(edition)s is not public yet, so there is nothing to protect.")
-        raise RefusedError(said % {"edition": edition})
+        message = _("The schedule of %(edition)s is not public yet, so there is nothing to protect.")
+        raise RefusedError(message % {"edition": edition})
     copy, is_new = WorkingCopy.objects.get_or_create(edition=edition)
     if is_new or not copy.is_open:
         copy.is_open, copy.opened_at = True, at
@@ -415,7 +427,7 @@ def plan_release(
 
 def release_due(at: datetime) -> list[WorkingCopy]:
     """Release the working copies that are due; store the reasons of refusals. One query if none is due."""
-    done = []
+    released_copies = []
     for copy in WorkingCopy.objects.open().filter(release_at__lte=at):
         try:
             with transaction.atomic():
@@ -434,5 +446,5 @@ def release_due(at: datetime) -> list[WorkingCopy]:
             rows = WorkingCopy.objects.filter(pk=copy.pk, release_at=copy.release_at)
             rows.update(refusal="\n".join(error.reasons), release_at=None)
             continue
-        done.append(copy)
-    return done
+        released_copies.append(copy)
+    return released_copies

@@ -52,20 +52,22 @@ def computed_columns(model: type[Content]) -> tuple[str, ...]:
     """Return the columns that are computed from others when a row is saved."""
     if model is Paper:
         return ()
-    known = recorded_fields(model)
-    return tuple(f.attname for f in model._meta.concrete_fields if f.name not in known and not f.primary_key)
+    recorded = recorded_fields(model)
+    return tuple(
+        f.attname for f in model._meta.concrete_fields if f.name not in recorded and not f.primary_key
+    )
 
 
 def read_columns(model: type[Model], keys: Iterable[int]) -> dict[int, Columns]:
     """Return the columns of those rows that exist, by key. One query for 500 rows."""
     names = [*written_columns(model)]
-    found: dict[int, Columns] = {}
+    rows_by_key: dict[int, Columns] = {}
     for batch in batched(sorted({*keys}), BATCH_ROWS, strict=False):
         rows: Any = QuerySet(model).filter(pk__in=batch).order_by().values_list(*names)
-        found |= {
+        rows_by_key |= {
             values[names.index(primary_key(model))]: dict(zip(names, values, strict=True)) for values in rows
         }
-    return found
+    return rows_by_key
 
 
 def primary_key(model: type[Model]) -> str:
@@ -92,17 +94,17 @@ def computed_values(model: type[Content], row: Columns) -> dict[str, Any]:
     return {name: to_json_value(row[name]) for name in computed_columns(model)}
 
 
-def target_state(row: PendingRow, model: type[Content], here: Columns | None) -> Columns | None:
+def target_state(row: PendingRow, model: type[Content], public: Columns | None) -> Columns | None:
     """Return the columns that a row has in the working copy."""
     if row.kind == DELETED:
         return None
-    if here is None and row.kind != CREATED:
+    if public is None and row.kind != CREATED:
         # Someone deleted the public row: a conflict that the release page shows.
         return None
     fields = {field.attname: field for field in model._meta.concrete_fields}
     follows = {name: fields[name].to_python(value) for name, value in row.follows.items() if name in fields}
     key = {primary_key(model): row.key}
-    return {**(here or {}), **python_values(model, row.after), **follows, **key}
+    return {**(public or {}), **python_values(model, row.after), **follows, **key}
 
 
 def targets(row: PendingRow) -> set[Key]:
@@ -115,93 +117,99 @@ def targets(row: PendingRow) -> set[Key]:
     }
 
 
-def drop_dangling[M: Model](wanted: dict[type[M], States]) -> None:
+def drop_dangling[M: Model](states_by_model: dict[type[M], States]) -> None:
     """Drop the states that require a missing row, such as a deleted paper; clear optional references."""
-    for model, states in wanted.items():
+    for model, states in states_by_model.items():
         for field in model._meta.concrete_fields:
             target = field.related_model
             if not field.is_relation or not isinstance(target, type) or model is Paper:
                 continue
-            lost = _missing_keys(target, {row[field.attname] for row in states.values() if row}, wanted)
+            missing_keys = _missing_keys(
+                target, {row[field.attname] for row in states.values() if row}, states_by_model
+            )
             relation: Any = field.remote_field
             is_needed = relation.on_delete in (CASCADE, PROTECT)
             for key, row in [*states.items()]:
-                if row and row[field.attname] in lost:
+                if row and row[field.attname] in missing_keys:
                     if is_needed:
                         del states[key]
                     else:
                         row[field.attname] = None
 
 
-def _missing_keys[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], States]) -> set[int]:
+def _missing_keys[M: Model](
+    target: type[Model], keys: set[Any], states_by_model: dict[type[M], States]
+) -> set[int]:
     """Return the keys that do not exist, or are deleted in the working copy."""
-    states: States = next((found for model, found in wanted.items() if model is target), {})
-    gone = {key for key, state in states.items() if state is None}
-    unknown = asked - {None} - {key for key, state in states.items() if state}
-    for batch in batched(sorted(unknown), BATCH_ROWS, strict=False):
-        here: Any = QuerySet(target).filter(pk__in=batch).order_by().values_list("pk", flat=True)
-        gone |= {*batch} - {*here}
-    return gone
+    states: States = next(
+        (model_states for model, model_states in states_by_model.items() if model is target), {}
+    )
+    missing = {key for key, state in states.items() if state is None}
+    unknown_keys = keys - {None} - {key for key, state in states.items() if state}
+    for batch in batched(sorted(unknown_keys), BATCH_ROWS, strict=False):
+        existing: Any = QuerySet(target).filter(pk__in=batch).order_by().values_list("pk", flat=True)
+        missing |= {*batch} - {*existing}
+    return missing
 
 
-def write_states(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
-    """Write the wanted states; `now` are the current ones. A few statements for any number of rows."""
-    going = [key for key, row in wanted.items() if row is None and key in now]
-    coming = [row for key, row in wanted.items() if row is not None and key not in now]
-    changing: dict[tuple[str, ...], list[Columns]] = {}
-    for key in sorted(now.keys() & wanted.keys()):
-        row = wanted[key]
+def write_states(model: type[Model], current: Mapping[int, Columns], states: States) -> None:
+    """Write these states; `current` are the columns now. A few statements for any number of rows."""
+    deleted_keys = [key for key, row in states.items() if row is None and key in current]
+    inserted_rows = [row for key, row in states.items() if row is not None and key not in current]
+    rows_by_columns: dict[tuple[str, ...], list[Columns]] = {}
+    for key in sorted(current.keys() & states.keys()):
+        row = states[key]
         if row is None:
             continue
-        differing = tuple(name for name, value in row.items() if now[key][name] != value)
-        if unique_columns(model) & {*differing}:
+        changed_columns = tuple(name for name, value in row.items() if current[key][name] != value)
+        if unique_columns(model) & {*changed_columns}:
             # Two rows may swap unique values: delete and insert them.
-            going.append(key)
-            coming.append(row)
-        elif differing:
-            changing.setdefault(differing, []).append(row)
-    delete(model, going)
-    for names, rows in changing.items():
+            deleted_keys.append(key)
+            inserted_rows.append(row)
+        elif changed_columns:
+            rows_by_columns.setdefault(changed_columns, []).append(row)
+    delete(model, deleted_keys)
+    for names, rows in rows_by_columns.items():
         update(model, names, rows)
-    insert(model, coming)
+    insert(model, inserted_rows)
 
 
 @cache
 def unique_columns(model: type[Model]) -> frozenset[str]:
-    rules = [getattr(rule, "fields", ()) for rule in model._meta.constraints]
-    named = {name for fields in rules for name in fields}
-    return frozenset(f.attname for f in model._meta.concrete_fields if f.unique or f.name in named) - {
+    constraint_fields = [getattr(constraint, "fields", ()) for constraint in model._meta.constraints]
+    field_names = {name for fields in constraint_fields for name in fields}
+    return frozenset(f.attname for f in model._meta.concrete_fields if f.unique or f.name in field_names) - {
         primary_key(model)
     }
 
 
-def _quoted(name: str | None) -> str:
+def _quote(name: str | None) -> str:
     return connection.ops.quote_name(name or "")
 
 
-def _prepared(model: type[Model], names: Iterable[str], row: Columns) -> list[Any]:
+def _prepare_values(model: type[Model], names: Iterable[str], row: Columns) -> list[Any]:
     fields = written_columns(model)
     return [fields[name].get_db_prep_save(row[name], connection) for name in names]
 
 
 def update(model: type[Model], names: Collection[str], rows: Iterable[Columns]) -> None:
     fields, key = written_columns(model), primary_key(model)
-    sets = ", ".join(f"{_quoted(fields[name].column)} = %s" for name in names)
-    where = f"{_quoted(fields[key].column)} = %s"
-    statement = f"UPDATE {_quoted(model._meta.db_table)} SET {sets} WHERE {where}"  # noqa: S608
+    assignments = ", ".join(f"{_quote(fields[name].column)} = %s" for name in names)
+    condition = f"{_quote(fields[key].column)} = %s"
+    statement = f"UPDATE {_quote(model._meta.db_table)} SET {assignments} WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.executemany(statement, [_prepared(model, [*names, key], row) for row in rows])
+        cursor.executemany(statement, [_prepare_values(model, [*names, key], row) for row in rows])
 
 
 def insert(model: type[Model], rows: Collection[Columns]) -> None:
     if not rows:
         return
     fields = written_columns(model)
-    names = ", ".join(_quoted(field.column) for field in fields.values())
-    places = ", ".join("%s" for _name in fields)
-    statement = f"INSERT INTO {_quoted(model._meta.db_table)} ({names}) VALUES ({places})"  # noqa: S608
+    names = ", ".join(_quote(field.column) for field in fields.values())
+    placeholders = ", ".join("%s" for _name in fields)
+    statement = f"INSERT INTO {_quote(model._meta.db_table)} ({names}) VALUES ({placeholders})"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.executemany(statement, [_prepared(model, fields, row) for row in rows])
+        cursor.executemany(statement, [_prepare_values(model, fields, row) for row in rows])
 
 
 def delete(model: type[Model], keys: Iterable[int]) -> None:
