@@ -97,9 +97,8 @@ def day_grid[T: Placed](
     wide: dict[int, tuple[int, int]] = {}
     heads = _room_heads(room_columns(in_rooms))
     for session in all_sessions:
-        if session.room is None and (
-            covered := [head for head in heads if head.room.pk in rooms_of(session)]
-        ):
+        rooms = rooms_of(session) if session.room is None else ()
+        if covered := [head for head in heads if head.room.pk in rooms]:
             first, last = covered[0].column, covered[-1].column + covered[-1].columns
             covered_rooms = {head.room.pk for head in heads if first <= head.column < last}
             if not any(overlaps(session, other) for other in in_rooms if other.room.pk in covered_rooms):

@@ -69,10 +69,8 @@ def day_pictures(sessions: Iterable[SessionSpan], edition: Edition) -> list[DayP
         day: list(_blocks(rows, edition.day_bounds(day)[0])) for day, rows in drawn_by_day.items()
     }
     all_blocks = [block for day in blocks_by_day for block in blocks_by_day[day]]
-    first, last = (
-        min((block.start for block in all_blocks), default=0),
-        max((block.end for block in all_blocks), default=1),
-    )
+    first = min((block.start for block in all_blocks), default=0)
+    last = max((block.end for block in all_blocks), default=1)
     max_sessions = max((block.kinds.total() for block in all_blocks), default=1)
     return [
         DayPicture(day, len(rows), list(_bars(blocks_by_day[day], first, last - first, max_sessions)))

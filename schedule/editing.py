@@ -63,12 +63,14 @@ def end_after(edition: Edition, start: datetime, clock: time, stored: tuple[date
     `stored` are the stored start and end, whose whole days of duration are added. Raises `ValidationError`
     for an end beyond the program day, unless the stored end is beyond it too.
     """
-    local_start, (stored_start, stored_end) = wall_clock(start, edition.zone), stored
-    stored_local = wall_clock(stored_start, edition.zone), wall_clock(stored_end, edition.zone)
-    if (local_start, clock) == (stored_local[0], stored_local[1].time()):
+    stored_start, stored_end = stored
+    local_start, local_stored_start, local_stored_end = (
+        wall_clock(moment, edition.zone) for moment in (start, stored_start, stored_end)
+    )
+    if (local_start, clock) == (local_stored_start, local_stored_end.time()):
         return stored_end
     naive = datetime.combine(local_start.date(), clock)
-    naive += DAY * ((naive < local_start) + (stored_local[1] - stored_local[0]) // DAY)
+    naive += DAY * ((naive < local_start) + (local_stored_end - local_stored_start) // DAY)
     end = resolve_wall_time(naive, edition.zone, stored_end)
     if instant(end) < instant(start):
         raise ValidationError(BACKWARDS)

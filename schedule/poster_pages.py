@@ -78,11 +78,7 @@ def filter_posters(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkR
     """Return the posters with all words in title, authors or board, limited to starred ones if requested."""
     query_words = fold(choice.words).split()
     candidates = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
-    return (
-        [talk for talk in candidates if all(word in _search_text(talk) for word in query_words)]
-        if query_words
-        else candidates
-    )
+    return [talk for talk in candidates if all(word in _search_text(talk) for word in query_words)]
 
 
 def _search_text(talk: TalkRow) -> str:
@@ -107,13 +103,10 @@ def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
         if name := board_row_name(talk.board):
             jumps.setdefault(name, index // POSTERS_PER_PAGE + 1)
     names_on_page = {board_row_name(talk.board) for talk in page.object_list}
-    links = (
-        [(name, page_number, name in names_on_page) for name, page_number in jumps.items()]
-        if len(jumps) > 1
-        else []
-    )
+    links = [(name, page_number, name in names_on_page) for name, page_number in jumps.items()]
     groups = groupby(page.object_list, lambda talk: board_row_name(talk.board))
-    return PosterPage(page, [BoardRow(name, list(row)) for name, row in groups], links)
+    rows = [BoardRow(name, list(row)) for name, row in groups]
+    return PosterPage(page, rows, links if len(links) > 1 else [])
 
 
 def page_of_board(talks: Sequence[TalkRow], board: str) -> tuple[int, TalkRow] | None:

@@ -219,7 +219,7 @@ def _find_move(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramC
 
     old, new = before.place(key), after.place(key)
     old_duration, new_duration = _own_duration(key, before), _own_duration(key, after)
-    has_new_duration = old_duration is not None and new_duration is not None and old_duration != new_duration
+    has_new_duration = old_duration != new_duration and None not in (old_duration, new_duration)
     if has_new_duration or (
         old.start != new.start and not _changed_with_session(start_of, key, before, after)
     ):

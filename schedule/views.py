@@ -193,18 +193,21 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         return redirect(session, permanent=True)
     parts = mark_notices([row for row in session_and_parts if row is not session], edition, at)
     abstracts = session.talk_count <= MAX_LISTED_TALKS
-    options: dict[str, Any] = {
-        "full_session": session,
-        "moves": earlier_starts,
-        "abstracts": abstracts,
-        "materials": True,
-    }
     talks, choice = edition.presentations.published(at), None
     if session.talk_count > MAX_LISTED_TALKS:
         topics = sort_as_tree(edition.topics.published(at))
         choice = read_poster_choice(request, topics, session.talk_count)
         talks = talks.about(choice.topic, at)
-    attach_talks(session_and_parts, talks, at, max_talks=MAX_LISTED_TALKS, **options)
+    attach_talks(
+        session_and_parts,
+        talks,
+        at,
+        max_talks=MAX_LISTED_TALKS,
+        full_session=session,
+        moves=earlier_starts,
+        abstracts=abstracts,
+        materials=True,
+    )
     listed_talks = filter_posters(session.talks, choice) if choice is not None else session.talks
     if choice is not None and (page_and_poster := page_of_board(listed_talks, choice.board)):
         page, poster = page_and_poster

@@ -286,22 +286,24 @@ class NameList:
     def join(self, format_name: Callable[[object], str]) -> str:
         text = ", ".join(format_name(name) for name in self.names[:MAX_NAMES])
         more_count = len(self.names) - MAX_NAMES
-        return (
-            str(_("%(names)s and %(more)s more") % {"names": text, "more": more_count})
-            if more_count > 0
-            else text
-        )
+        if more_count <= 0:
+            return text
+        return str(_("%(names)s and %(more)s more") % {"names": text, "more": more_count})
 
 
 def overlap_clash(
-    program: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any
+    program: ClashProgram,
+    kind: ClashKind,
+    pair: tuple[ClashEvent, ClashEvent],
+    *,
+    severity: Severity = Severity.SERIOUS,
+    other_subjects: Iterable[ClashSubject] = (),
+    **facts: Any,
 ) -> Clash:
-    """Return the clash of two overlapping events; `severity` and `besides` (other subjects) are separate."""
+    """Return the clash of two overlapping events, which also concerns `other_subjects`."""
     first, second = pair
     start = max(first.start, second.start, key=instant)
     end = max(start, min(first.end, second.end, key=instant), key=instant)
-    severity = facts.pop("severity", Severity.SERIOUS)
-    other_subjects: Iterable[ClashSubject] = facts.pop("besides", ())
     subjects = (first.subject, second.subject, *other_subjects)
     placeholders = {"one": first.subject, "other": second.subject, **facts}
     return Clash(kind, severity, start, end, program.zone, subjects, placeholders)

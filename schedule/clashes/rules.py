@@ -65,11 +65,14 @@ def presence_clash(
 ) -> Clash:
     """Return the clash of people who must attend both: a poster and a talk, two posters, or two places."""
     first, second = pair
-    facts = {"people": NameList(people), "besides": people}
+    kind, severity = ClashKind.PERSON, Severity.SERIOUS
     if first.is_poster != second.is_poster and (first.is_talk or second.is_talk):
-        return overlap_clash(program, ClashKind.POSTER, pair if first.is_poster else (second, first), **facts)
-    severity = Severity.LIGHT if first.is_poster and second.is_poster else Severity.SERIOUS
-    return overlap_clash(program, ClashKind.PERSON, pair, severity=severity, **facts)
+        kind, pair = ClashKind.POSTER, pair if first.is_poster else (second, first)
+    elif first.is_poster and second.is_poster:
+        severity = Severity.LIGHT
+    return overlap_clash(
+        program, kind, pair, severity=severity, other_subjects=people, people=NameList(people)
+    )
 
 
 def posters_during_their_talk(program: ClashProgram) -> Iterator[Clash]:
@@ -98,8 +101,14 @@ def double_booked_rooms(program: ClashProgram) -> Iterator[Clash]:
             if first.session is None or first.session is not second.session:
                 is_side = first.kind in SIDE_KINDS or second.kind in SIDE_KINDS
                 severity = Severity.LIGHT if is_side else Severity.SERIOUS
-                facts = {"room": room.subject, "besides": [room.subject], "severity": severity}
-                yield overlap_clash(program, ClashKind.ROOM, (first, second), **facts)
+                yield overlap_clash(
+                    program,
+                    ClashKind.ROOM,
+                    (first, second),
+                    severity=severity,
+                    other_subjects=[room.subject],
+                    room=room.subject,
+                )
 
 
 def talks_in_other_rooms(talks: Iterable[ClashEvent]) -> list[ClashEvent]:
@@ -121,7 +130,7 @@ def overlapping_talks(program: ClashProgram) -> Iterator[Clash]:
                 by_room[talk.place].append(talk)
         for pair in chain.from_iterable(overlapping_pairs(group, MAX_PARTNERS) for group in by_room.values()):
             yield overlap_clash(
-                program, ClashKind.TALKS, pair, session=session.subject, besides=[session.subject]
+                program, ClashKind.TALKS, pair, other_subjects=[session.subject], session=session.subject
             )
 
 
@@ -176,8 +185,12 @@ def shared_boards(program: ClashProgram) -> Iterator[Clash]:
         for posters in posters_sharing_boards(rows):
             first = posters[0]
             poster_subjects = tuple(poster.subject for poster in posters)
-            facts = {"board": first.board, "session": session.subject, "posters": NameList(poster_subjects)}
-            facts["number"] = len(poster_subjects)
+            facts = {
+                "board": first.board,
+                "number": len(poster_subjects),
+                "session": session.subject,
+                "posters": NameList(poster_subjects),
+            }
             subjects = (*poster_subjects, session.subject)
             start, end = first.start, max(poster.end for poster in posters)
             yield Clash(ClashKind.BOARD, Severity.SERIOUS, start, end, program.zone, subjects, facts)
@@ -212,12 +225,14 @@ def overfull_rooms(program: ClashProgram) -> Iterator[Clash]:
             room = program.rooms[key]
             number = peak(posters)
             if room.capacity is not None and not room.virtual and number > room.capacity:
-                facts = {"session": session.subject, "room": room.subject, "capacity": room.capacity}
+                facts = {
+                    "session": session.subject,
+                    "number": number,
+                    "room": room.subject,
+                    "capacity": room.capacity,
+                }
                 subjects, span = (session.subject, room.subject), (session.start, session.end)
-                placeholders = {**facts, "number": number}
-                yield Clash(
-                    ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, program.zone, subjects, placeholders
-                )
+                yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, program.zone, subjects, facts)
 
 
 def unavailable(program: ClashProgram) -> Iterator[Clash]:

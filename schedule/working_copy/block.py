@@ -49,10 +49,6 @@ from schedule.working_copy.rows import (
 )
 
 
-class _RolledBackError(Exception):
-    """Rolls the transaction of a block back."""
-
-
 def open_copies(editions: Collection[int] | None = None) -> list[WorkingCopy]:
     """Return the open working copies, of these editions or all. One query."""
     rows = WorkingCopy.objects.open()
@@ -133,16 +129,13 @@ def show_working_copy(
     if preview_context.is_working_state() or not any(copy.row_count for copy in copies):
         yield
         return
-    try:
-        with transaction.atomic(), from_replica(allowed=False):
-            locked_copies = lock_copies(copies)
-            is_current = [copy.mark for copy in locked_copies] == [copy.mark for copy in copies]
-            with preview_context.working_state(" ".join(copy.mark for copy in locked_copies)):
-                write_pending(rows if rows is not None and is_current else pending_rows(locked_copies))
-                yield
-            raise _RolledBackError
-    except _RolledBackError:
-        pass
+    with transaction.atomic(), from_replica(allowed=False):
+        locked_copies = lock_copies(copies)
+        is_current = [copy.mark for copy in locked_copies] == [copy.mark for copy in copies]
+        with preview_context.working_state(" ".join(copy.mark for copy in locked_copies)):
+            write_pending(rows if rows is not None and is_current else pending_rows(locked_copies))
+            yield
+        transaction.set_rollback(True)
 
 
 def lock_copies(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
@@ -169,25 +162,22 @@ def edit_working_copy(
         return
     with transaction.atomic(), from_replica(allowed=False):
         copies = lock_copies(copies)
-        sets: list[PendingChanges] = []
         if not copies:
             yield
             return
-        try:
-            with transaction.atomic():
-                move_times = read_move_times(copies)
-                replaced = write_pending(pending_rows(copies), models)
-                replaced.move_times = move_times
-                with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
-                    yield
-                collected = _collect_changes(watch.written, copies)
-                sets = collected.sets()
-                if not collected.others and not keeps_others:
-                    raise _RolledBackError
-                _restore_public(replaced, collected, models)
+        with transaction.atomic():
+            move_times = read_move_times(copies)
+            replaced = write_pending(pending_rows(copies), models)
+            replaced.move_times = move_times
+            with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
+                yield
+            collected = _collect_changes(watch.written, copies)
+            sets = collected.sets()
+            if collected.others or keeps_others:
+                _restore_public(replaced, collected)
                 _restore_unrecorded(watch.unrecorded)
-        except _RolledBackError:
-            pass
+            else:
+                transaction.set_rollback(True)
         store_changes(sets)
 
 
@@ -315,9 +305,7 @@ def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, Worki
     return copies_by_row
 
 
-def _restore_public(
-    replaced: ReplacedRows, collected: CollectedChanges, models: Collection[type[Content]]
-) -> None:
+def _restore_public(replaced: ReplacedRows, collected: CollectedChanges) -> None:
     """Restore the public rows, and remove pending changes from the history."""
     deleted_keys = {row.key for row in collected.others if row.kind == DELETED}
     public: dict[type[Content], States] = {model: dict(states) for model, states in replaced.public.items()}

@@ -1,6 +1,6 @@
 """Pending changes in the form of history pages: unsaved change sets and row changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
@@ -60,7 +60,6 @@ def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[di
 
 def merge_labels(public: RowLabels, working: RowLabels) -> RowLabels:
     """Return the labels of public rows, replaced by those of the working copy."""
-    labels = RowLabels([])
-    known: Mapping[tuple[str, int], str] = {**public.labels, **working.labels}
-    labels.labels = dict(known)
-    return labels
+    merged = RowLabels([])
+    merged.labels = public.labels | working.labels
+    return merged

@@ -330,7 +330,10 @@ def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Ke
         keys = {*rows} if chosen is None else _with_dependents(rows, {*chosen} & rows.keys())
         for changes in copy.sets.exclude(rows=[]):
             changes.rows = [row for row in changes.rows if key_of(row) not in keys]
-            _save_or_delete(changes)
+            if changes.rows or changes.released:
+                changes.save(update_fields=["rows"])
+            else:
+                changes.delete()
         advance(copy)
         return len(keys)
 
@@ -344,13 +347,6 @@ def _with_dependents(rows: Mapping[Key, PendingRow], chosen: set[Key]) -> set[Ke
         if not dependents:
             return keys
         keys |= dependents
-
-
-def _save_or_delete(changes: PendingChanges) -> None:
-    if changes.rows or changes.released:
-        changes.save(update_fields=["rows"])
-    else:
-        changes.delete()
 
 
 def drop_changes(changes: PendingChanges) -> int:
