@@ -114,11 +114,11 @@ class Access:
         }
 
     def limited_editions(
-        self, action: str, model: type[Model], *, whole: bool = False
+        self, action: str, model: type[Model], *, all_fields: bool = False
     ) -> dict[str, set[int]]:
         """Return, by role, the editions in which the role allows this with its own rows only.
 
-        `whole`: only roles that may do it with all fields of a row.
+        `all_fields`: only roles that may do it with all fields of a row.
         """
         label = model._meta.label_lower
         editions_by_role = {
@@ -126,13 +126,14 @@ class Access:
             for role, limited_models in OWN_ROWS.items()
             if model in limited_models
             and allows(role, action, label)
-            and not (whole and label in CHANGEABLE_FIELDS[role])
+            and not (all_fields and label in CHANGEABLE_FIELDS[role])
         }
         return {role: editions for role, editions in editions_by_role.items() if editions}
 
-    def editions_with_any(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
+    def editions_with_any(self, action: str, model: type[Model], *, all_fields: bool = False) -> set[int]:
         """Return the editions in which a role allows this with at least some rows."""
-        return self.editions(action, model).union(*self.limited_editions(action, model, whole=whole).values())
+        limited_editions = self.limited_editions(action, model, all_fields=all_fields)
+        return self.editions(action, model).union(*limited_editions.values())
 
     def may(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether the account may do this with a row, or without one with any row."""
@@ -190,15 +191,15 @@ class Access:
             return rows
         return rows.filter(self.scope(rows.model, action))
 
-    def scope(self, model: type[Model], action: str = "view", *, whole: bool = False) -> Q:
-        """Return the condition for rows that roles may access; `whole`: only roles for all fields."""
+    def scope(self, model: type[Model], action: str = "view", *, all_fields: bool = False) -> Q:
+        """Return the condition for rows that roles may access; `all_fields`: only roles for all fields."""
         if model in SCOPES:
             return SCOPES[model](self, action)
         lookup = lookup_of(model)
         if not lookup:
             return NO_ROWS
         condition = Q(**{f"{lookup}__in": self.editions(action, model)})
-        for role, editions in self.limited_editions(action, model, whole=whole).items():
+        for role, editions in self.limited_editions(action, model, all_fields=all_fields).items():
             condition |= Q(**{f"{lookup}__in": editions}) & OWN_ROWS[role][model](self)
         if self.reaches_site(action, model):
             condition |= Q(**{f"{lookup}__isnull": True})

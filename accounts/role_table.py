@@ -47,9 +47,9 @@ class RoleLine:
     @property
     def limits(self) -> list[str]:
         """Sentences about rows, fields, private data and invitations."""
-        return [*self._rows(), *self._fields(), *self._others()]
+        return [*self._row_limits(), *self._field_limits(), *self._other_limits()]
 
-    def _rows(self) -> Iterable[str]:
+    def _row_limits(self) -> Iterable[str]:
         own_labels = [
             label
             for model in OWN_ROWS.get(self.role, ())
@@ -63,14 +63,14 @@ class RoleLine:
         if self.role in SINGLE_EDITION_ROLES:
             yield _("In one edition, not in a series.")
 
-    def _fields(self) -> Iterable[str]:
+    def _field_limits(self) -> Iterable[str]:
         for label, names in CHANGEABLE_FIELDS[self.role].items():
             model = apps.get_model(label)
             fields = [str(field.verbose_name) for field in model._meta.fields if field.name in names]
             values = {"rows": plurals([label]), "fields": ", ".join(fields)}
             yield _("%(rows)s: changes only %(fields)s.") % values
 
-    def _others(self) -> Iterable[str]:
+    def _other_limits(self) -> Iterable[str]:
         private = {
             label for label in self.labels if any("private" in granted_actions(role, label) for role in Role)
         }

@@ -151,7 +151,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
             permission
             for permission in ALL
             if access.may_everywhere(permission, model)
-            or access.editions_with_any(permission, model, whole=True)
+            or access.editions_with_any(permission, model, all_fields=True)
         }
         defined = ((name, action) for name, action in actions.items() if action)
         return {
@@ -184,7 +184,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         ]
         rows = chosen
         for permission in permissions:
-            allowed = self.model._base_manager.filter(access.scope(self.model, permission, whole=True))
+            allowed = self.model._base_manager.filter(access.scope(self.model, permission, all_fields=True))
             rows = rows.filter(pk__in=allowed.values("pk"))
         count = chosen.exclude(pk__in=rows.values("pk")).count() if permissions else 0
         if count:

@@ -6,8 +6,8 @@ from conference.models import Edition
 
 def offices_of(edition: Edition) -> list[str]:
     """Return the roles of an edition's committee: the listed ones, then others that people have."""
-    used = edition.committee_roles.values_list("role", flat=True)
-    return list(dict.fromkeys([*edition.committee_offices, *used]))
+    assigned_roles = edition.committee_roles.values_list("role", flat=True)
+    return list(dict.fromkeys([*edition.committee_offices, *assigned_roles]))
 
 
 def copy_offices(edition_copy: EditionCopy) -> None:

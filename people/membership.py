@@ -54,9 +54,9 @@ def is_last_owner(membership: Membership) -> bool:
         return False
     editions = Edition.objects.filter(Q(pk=membership.edition_id) | Q(conference=membership.conference_id))
     owners = Membership.objects.filter(role=Role.OWNER, user__is_active=True).exclude(pk=membership.pk)
-    others = owners.filter(edition__isnull=False).values("edition")
-    in_series = owners.filter(conference__isnull=False).values("conference")
-    return editions.exclude(pk__in=others).exclude(conference__in=in_series).exists()
+    owned_editions = owners.filter(edition__isnull=False).values("edition")
+    owned_series = owners.filter(conference__isnull=False).values("conference")
+    return editions.exclude(pk__in=owned_editions).exclude(conference__in=owned_series).exists()
 
 
 def members_of(edition: Edition) -> QuerySet[Membership]:

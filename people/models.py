@@ -289,21 +289,21 @@ class Institution(Content):
 
     def papers(self, at: datetime | None = None) -> models.QuerySet[Content]:
         """Return the published papers of all years by authors of this institution, newest first."""
-        wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
-        papers: models.QuerySet[Content] = published_rows(wrote.model, "paper", at)
-        papers = papers.filter(pk__in=wrote.order_by().values("paper"))
+        authorships = published_rows(Institution, "authorships", at).filter(institutions=self)
+        papers: models.QuerySet[Content] = published_rows(authorships.model, "paper", at)
+        papers = papers.filter(pk__in=authorships.order_by().values("paper"))
         return papers.order_by("-edition__start_date", "edition__slug", "sort_title", "uid")
 
     def editions(self, at: datetime | None = None) -> models.QuerySet[Edition]:
         """Return the editions with papers of this institution, newest first, with `paper_count`."""
         papers = self.papers(at).order_by().values("pk")
-        found: models.QuerySet[Edition] = Edition.objects.filter(papers__in=papers)
-        return found.annotate(paper_count=models.Count("papers")).order_by("-start_date", "slug")
+        editions: models.QuerySet[Edition] = Edition.objects.filter(papers__in=papers)
+        return editions.annotate(paper_count=models.Count("papers")).order_by("-start_date", "slug")
 
     def people(self, at: datetime | None = None) -> PersonQuerySet:
         """Return the authors of published papers of this institution, by family name."""
-        wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
-        authors = Person.objects.published(at).filter(pk__in=wrote.order_by().values("person"))
+        authorships = published_rows(Institution, "authorships", at).filter(institutions=self)
+        authors = Person.objects.published(at).filter(pk__in=authorships.order_by().values("person"))
         return authors.by_letter()
 
     def derive(self) -> None:

@@ -191,11 +191,11 @@ class PairAdmin(SuggestionAdmin[Pair]):
         return PairList
 
     def for_list(self, rows: QuerySet[Pair]) -> QuerySet[Pair]:
-        counted: QuerySet[Pair] = rows.annotate(
+        annotated: QuerySet[Pair] = rows.annotate(
             first_papers=with_count(self.rows_model, "authorships", "first"),
             second_papers=with_count(self.rows_model, "authorships", "second"),
         )
-        return counted
+        return annotated
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.look_view)

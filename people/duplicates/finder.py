@@ -198,10 +198,10 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     yield "".join([name[-1], *name[:-1]])
     for word, other in combinations(words, 2):
         yield f"{word} {other}"
-        for whole, cut in ((word, other), (other, word)):
-            if len(cut) >= PART_CHARS and len(whole) > 1:
-                yield f"{whole} {cut[:PART_CHARS]}-"
-                yield f"{whole} -{cut[-PART_CHARS:]}"
+        for full_word, other_word in ((word, other), (other, word)):
+            if len(other_word) >= PART_CHARS and len(full_word) > 1:
+                yield f"{full_word} {other_word[:PART_CHARS]}-"
+                yield f"{full_word} -{other_word[-PART_CHARS:]}"
     if len(name) > 2:
         yield " ".join(sorted([name[-1], "".join(name[:-1])]))
         yield " ".join(sorted([name[0], "".join(name[1:])]))

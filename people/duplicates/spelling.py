@@ -119,7 +119,7 @@ def compare_words(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | Non
     if not joined_a.isdisjoint(joined_b):
         return SpellingMatch(SpellingDifference.JOINED, max(a, b, key=len))
     shared = tuple(word for word in a if word in words_b and len(word) > 1)
-    return _compare_partly(a, b, shared) if shared else None
+    return _compare_other_words(a, b, shared) if shared else None
 
 
 @lru_cache(maxsize=262_144)
@@ -141,7 +141,9 @@ def joined_forms(name: tuple[str, ...]) -> Iterator[str]:
             yield "".join([*name[1:], name[0]])
 
 
-def _compare_partly(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> SpellingMatch | None:
+def _compare_other_words(
+    a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]
+) -> SpellingMatch | None:
     left, right = ([word for word in dict.fromkeys(side) if word not in shared] for side in (a, b))
     if left and "".join(left) == "".join(right):
         return SpellingMatch(SpellingDifference.JOINED, (*shared, max(left, right, key=len)[0]))
