@@ -16,7 +16,7 @@ DETAIL = re.compile(r"(?m)^\s*(DETAIL|CONTEXT|HINT):.*$")
 QUERY = re.compile(r"\?[^\s\"']+")
 SECRET = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{32,}(?![\w-])")
 # Loggers with the requested path in their arguments.
-ABOUT_PATHS = ("django.request", "django.security", "django.server")
+PATH_LOGGERS = ("django.request", "django.security", "django.server")
 
 
 def redact(text: str) -> str:
@@ -29,7 +29,7 @@ def redact(text: str) -> str:
 def format_message(record: logging.LogRecord) -> str:
     """Return the redacted message, with the URL pattern in place of a path."""
     note = current_note()
-    if record.name.startswith(ABOUT_PATHS) and record.args:
+    if record.name.startswith(PATH_LOGGERS) and record.args:
         args = record.args if isinstance(record.args, tuple) else (record.args,)
         pattern = note.route if note and note.route else "…"
         args = tuple(pattern if isinstance(arg, str) and arg.startswith("/") else arg for arg in args)

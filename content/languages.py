@@ -19,12 +19,12 @@ def path_prefix(language: str | None) -> str:
 
 def language_of_path(address: str) -> str:
     """Return the language of the page at a path."""
-    return _split(address)[0]
+    return _split_language(address)[0]
 
 
 def strip_language(address: str) -> str:
     """Return the path in the site's own language: "/2026/" of "/de/2026/"."""
-    return _split(address)[1]
+    return _split_language(address)[1]
 
 
 def path_in_language(address: str, language: str) -> str:
@@ -32,7 +32,7 @@ def path_in_language(address: str, language: str) -> str:
     return f"/{path_prefix(language)}{strip_language(address).removeprefix('/')}"
 
 
-def _split(address: str) -> tuple[str, str]:
+def _split_language(address: str) -> tuple[str, str]:
     """Return the language of a path, and the path without it."""
     first, slash, remaining = address.removeprefix("/").partition("/")
     if slash and first != settings.LANGUAGE_CODE and first in dict(settings.LANGUAGES):

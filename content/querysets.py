@@ -119,17 +119,17 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def _stored_values(self, written_names: Iterable[str]) -> dict[int, Values]:
+    def _stored_values(self, updated_names: Iterable[str]) -> dict[int, Values]:
         """Return the stored values of the recorded fields to be written, by primary key."""
         fields = recorded_fields(self.model)
-        names = {self.model._meta.get_field(name).name for name in written_names} & fields.keys()
+        names = {self.model._meta.get_field(name).name for name in updated_names} & fields.keys()
         return read_values(self, sorted(names.union(owner_fields(self.model)))) if names else {}
 
     def _record_changes(
-        self, log: recording.Log, before: dict[int, Values], written: Values, editions: set[int | None]
+        self, log: recording.Log, before: dict[int, Values], updated_values: Values, editions: set[int | None]
     ) -> None:
         fields = recorded_fields(self.model)
-        new_values = {self.model._meta.get_field(name).name: value for name, value in written.items()}
+        new_values = {self.model._meta.get_field(name).name: value for name, value in updated_values.items()}
         new_values = {name: value for name, value in new_values.items() if name in fields}
         after: dict[int, Values] = {}
         if any(hasattr(value, "resolve_expression") for value in new_values.values()):

@@ -161,8 +161,12 @@ def editions_showing(keys: Collection[int]) -> Q:
     condition = Q()
     for model in tying_models():
         rows = model._base_manager.order_by()
-        for near, far in permutations((model.edition_lookup, model.other_edition_lookup)):
-            condition |= Q(pk__in=rows.filter(**{f"{near}__in": keys, f"{far}__isnull": False}).values(far))
+        for lookup, target_lookup in permutations((model.edition_lookup, model.other_edition_lookup)):
+            condition |= Q(
+                pk__in=rows.filter(**{f"{lookup}__in": keys, f"{target_lookup}__isnull": False}).values(
+                    target_lookup
+                )
+            )
     return condition
 
 

@@ -84,14 +84,14 @@ def related_model(model: type[Model], name: str) -> type[Model]:
 def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list[int]]:
     """Return the sorted keys related to each of these rows. One query for 500 rows."""
     field = many_to_many_fields(model)[name]
-    near, far = field.m2m_column_name(), field.m2m_reverse_name()
+    column, target_column = field.m2m_column_name(), field.m2m_reverse_name()
     if field.model is not model:
-        near, far = far, near
+        column, target_column = target_column, column
     through: type[Model] = field.remote_field.through  # type: ignore[assignment]
     linked: dict[int, list[int]] = {key: [] for key in keys}
     for batch in batched(linked, BATCH_ROWS, strict=False):
-        rows = through._base_manager.filter(**{f"{near}__in": batch}).order_by(far)
-        for key, linked_key in rows.values_list(near, far):
+        rows = through._base_manager.filter(**{f"{column}__in": batch}).order_by(target_column)
+        for key, linked_key in rows.values_list(column, target_column):
             linked[key].append(linked_key)
     return linked
 

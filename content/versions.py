@@ -80,18 +80,18 @@ def field_marks(row: Model, names: Iterable[str]) -> str:
     return "".join(value_mark(values[name]) for name in field_names if name in values)
 
 
-def sign_marks(seen: Seen) -> str:
+def sign_marks(marks: Seen) -> str:
     """Return the marks as a signed token that a form contains."""
-    return signing.dumps(seen, salt=SALT, compress=True)
+    return signing.dumps(marks, salt=SALT, compress=True)
 
 
 def read_marks(token: str) -> Seen | None:
     """Return the marks in a form's token; `None` if its signature is invalid."""
     try:
-        seen: Seen = signing.loads(token, salt=SALT)
+        marks: Seen = signing.loads(token, salt=SALT)
     except signing.BadSignature:
         return None
-    return seen
+    return marks
 
 
 # Three-way merge of the values that a form showed, the stored ones and the posted ones
@@ -142,12 +142,12 @@ def shown_fields(form: Form | type[Form]) -> list[str]:
     return [name for name in form.base_fields if name in comparable]
 
 
-def find_differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
+def find_differences(form: Form | None, formsets: list[FormSet], marks: Seen) -> Iterator[Difference]:
     """Compare the posted with the stored values. The forms must be bound to the rows as stored now."""
     if form is not None:
-        yield from _field_differences(form, seen.get("", {}).get("", ""))
+        yield from _field_differences(form, marks.get("", {}).get("", ""))
     for formset in formsets:
-        marks_by_key = seen.get(formset.prefix or "", {})
+        marks_by_key = marks.get(formset.prefix or "", {})
         for index, part in enumerate(formset.initial_forms):
             key = str(part.data.get(part.add_prefix(part.instance._meta.pk.name), ""))
             if part.instance.pk is None or part.instance._state.adding:

@@ -133,11 +133,11 @@ def is_anonymous_read(environ: WSGIEnvironment) -> bool:
 
 def is_allowed_host(environ: WSGIEnvironment) -> bool:
     """Return whether the request is for a host of the site. Others must neither create nor get an entry."""
-    return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
+    return _is_valid_host(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=100)
-def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
+def _is_valid_host(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 

@@ -103,11 +103,11 @@ class Revisions:
         except DatabaseError:
             close_old_connections()
         else:
-            self._remember(tags)
+            self._store_invalidations(tags)
             self.states = states
         self._read_at = started_at
 
-    def _remember(self, tags: set[str] | None) -> None:
+    def _store_invalidations(self, tags: set[str] | None) -> None:
         if tags is not None and not tags:
             return
         number = self.number + 1

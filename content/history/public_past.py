@@ -214,7 +214,7 @@ def past_states(
 ) -> dict[int, list[Span]]:
     """Return the states of each row up to `at`, the earliest first, from its present values and changes."""
     row_keys = [*keys]
-    changes = _changes(model, row_keys, [*names])
+    changes = _changes_by_key(model, row_keys, [*names])
     states: dict[int, list[Span]] = {}
     current_values = read_values_by_key(model, row_keys, names)
     for key in row_keys:
@@ -236,7 +236,7 @@ def past_states(
     return states
 
 
-def _changes(
+def _changes_by_key(
     model: type[Model], keys: Collection[int], names: Sequence[str]
 ) -> dict[int, list[tuple[datetime, str, Values]]]:
     """Return when and how each row changed, with the values before, the latest first.

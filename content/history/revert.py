@@ -139,7 +139,7 @@ def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
     is_growing = bool(names)
     while is_growing:
         dependents = [
-            other for other in other_changes if other.pk not in changes and _depended_on(other, names)
+            other for other in other_changes if other.pk not in changes and _is_dependent(other, names)
         ]
         changes |= {change.pk: change for change in dependents}
         names |= {change.name for change in dependents if change.kind == Kind.DELETED}
@@ -147,11 +147,11 @@ def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
     return list(changes.values())
 
 
-def _depended_on(change: RowChange, names: set[str]) -> bool:
+def _is_dependent(change: RowChange, names: set[str]) -> bool:
     """Return whether a row was deleted or lost a relation because one of these rows was deleted."""
     model = content_model(change.model)
-    is_own = change.kind == Kind.DELETED and not change.dragged
-    if change.kind == Kind.CREATED or is_own or not is_recorded(model):
+    is_direct_deletion = change.kind == Kind.DELETED and not change.dragged
+    if change.kind == Kind.CREATED or is_direct_deletion or not is_recorded(model):
         return False
     before, targets = change.before(), relation_targets(model)
     return any(f"{target._meta.label_lower}:{before.get(name)}" in names for name, target in targets.items())
@@ -170,12 +170,12 @@ def version_plan(row: Model, change_set: int) -> list[RevertStep]:
     ]
     deleted = [change for change in row_changes if change.kind == Kind.DELETED]
     changes = {change.pk: change for change in [*row_changes, *with_dependents(deleted)]}
-    return _differing(compare_rows(earlier_rows(changes.values()), editable=True))
+    return _changed_steps(compare_rows(earlier_rows(changes.values()), editable=True))
 
 
 def restore_plan(deleted: RowChange) -> list[RevertStep]:
     """Plan to restore a deleted row, with all rows that were deleted by cascade."""
-    return _differing(compare_rows(earlier_rows(with_dependents([deleted]))))
+    return _changed_steps(compare_rows(earlier_rows(with_dependents([deleted]))))
 
 
 def undo_plan(
@@ -187,21 +187,25 @@ def undo_plan(
     """
     changes = [change for change in change_set.rows.all() if is_recorded(content_model(change.model))]
     created = [change for change in changes if change.kind == Kind.CREATED]
-    others = [change for change in changes if change.kind != Kind.CREATED]
-    by_row = by_row and all(map(_is_plain, others))
+    other_changes = [change for change in changes if change.kind != Kind.CREATED]
+    by_row = by_row and all(map(_is_plain, other_changes))
     plan = RevertPlan()
-    steps = compare_rows(earlier_rows(others))
+    steps = compare_rows(earlier_rows(other_changes))
     if permitted:
         permitted_steps = permitted(steps)
         plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (
             len(steps) - len(permitted_steps)
         )
         plan.is_permitted, steps = bool(permitted_steps), permitted_steps
-    values_by_key = {change.key: change.values for change in others if change.kind == Kind.CHANGED}
+    pairs_by_key = {change.key: change.values for change in other_changes if change.kind == Kind.CHANGED}
     targets = earlier_targets(steps) if by_row else {}
     for step in steps:
-        after = values_by_key.get((step.model._meta.label_lower, step.key), {})
-        if reason := _validate_earlier(step, after, targets) if by_row else _keep_edited(plan, step, after):
+        recorded_pairs = pairs_by_key.get((step.model._meta.label_lower, step.key), {})
+        if (
+            reason := _validate_earlier(step, recorded_pairs, targets)
+            if by_row
+            else _exclude_edited_fields(plan, step, recorded_pairs)
+        ):
             plan.kept.append(KeptRow(step.label, reason))
         elif step.pairs:
             plan.steps.append(step)
@@ -225,10 +229,14 @@ def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
     return frozenset({*unique, *model.derived_from, *many_to_many_fields(model)})
 
 
-def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]) -> str:
+def _exclude_edited_fields(plan: RevertPlan, step: RevertStep, recorded_pairs: dict[str, list[Any]]) -> str:
     """Remove the fields that were changed after the change set from the step, and report them in the plan."""
     _drop_equal(step)
-    edited_fields = [name for name, pair in step.pairs.items() if name in after and pair[0] != after[name][1]]
+    edited_fields = [
+        name
+        for name, pair in step.pairs.items()
+        if name in recorded_pairs and pair[0] != recorded_pairs[name][1]
+    ]
     for name in edited_fields:
         del step.pairs[name]
     if edited_fields:
@@ -237,10 +245,12 @@ def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]
     return ""
 
 
-def _validate_earlier(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> str:
+def _validate_earlier(step: RevertStep, recorded_pairs: dict[str, list[Any]], targets: Targets) -> str:
     """Validate the earlier values; return the reason for leaving the row as it is, or an empty string."""
     pairs, relations = step.pairs, relation_targets(step.model)
-    if step.row is None or any(pairs[name][0] != after[name][1] for name in pairs if name != bulk.POSITION):
+    if step.row is None or any(
+        pairs[name][0] != recorded_pairs[name][1] for name in pairs if name != bulk.POSITION
+    ):
         return _("It has been changed since.")
     references = ((targets[relations[name]], pairs[name][1]) for name in pairs.keys() & relations)
     if any(key and key not in rows for rows, key in references):
@@ -324,7 +334,7 @@ def _drop_equal(step: RevertStep) -> None:
     step.pairs = {name: pair for name, pair in step.pairs.items() if pair[0] != pair[1]}
 
 
-def _differing(steps: list[RevertStep]) -> list[RevertStep]:
+def _changed_steps(steps: list[RevertStep]) -> list[RevertStep]:
     for step in steps:
         _drop_equal(step)
     return [step for step in steps if step.pairs or step.kind != "change"]
@@ -369,8 +379,8 @@ def rows_changed_since(change_set: ChangeSet) -> set[str]:
     later_changes = RowChange.objects.filter(change_set__gt=change_set.pk)
     names: set[str] = set()
     columns = ("model", "object_id", "owner", "other", "moved_to")
-    for model, key, *others in later_changes.values_list(*columns).iterator():
-        names.update([f"{model}:{key}", *others])
+    for model, key, *related_names in later_changes.values_list(*columns).iterator():
+        names.update([f"{model}:{key}", *related_names])
     return names
 
 
@@ -384,8 +394,8 @@ def _removable(
     to_remove: RowKeys = defaultdict(set)
     to_keep: RowKeys = defaultdict(set)
     for change in created:
-        stays = (imported and is_container(change.model)) or change.name in changed
-        (to_keep if stays else to_remove)[content_model(change.model)].add(change.object_id)
+        must_stay = (imported and is_container(change.model)) or change.name in changed
+        (to_keep if must_stay else to_remove)[content_model(change.model)].add(change.object_id)
     freed = _rows_with_freed_relation(steps)
     while needed_by_model := {
         model: keys for model in to_remove if (keys := _needed_keys(model, to_remove, freed))
