@@ -162,11 +162,8 @@ def editions_showing(keys: Collection[int]) -> Q:
     for model in tying_models():
         rows = model._base_manager.order_by()
         for lookup, target_lookup in permutations((model.edition_lookup, model.other_edition_lookup)):
-            condition |= Q(
-                pk__in=rows.filter(**{f"{lookup}__in": keys, f"{target_lookup}__isnull": False}).values(
-                    target_lookup
-                )
-            )
+            tying_rows = rows.filter(**{f"{lookup}__in": keys, f"{target_lookup}__isnull": False})
+            condition |= Q(pk__in=tying_rows.values(target_lookup))
     return condition
 
 

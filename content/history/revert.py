@@ -95,6 +95,9 @@ class RevertPlan:
     # Whether the user may see or change any of the rows.
     is_permitted: bool = False
 
+    def keep(self, reason: str, words: str = "", count: int = 1) -> None:
+        self.kept += [KeptRow(words, reason) for _number in range(count)]
+
     @property
     def is_empty(self) -> bool:
         return not self.steps
@@ -133,17 +136,11 @@ def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
     changes = {change.pk: change for change in deleted}
     names = {change.name for change in changes.values() if change.kind == Kind.DELETED}
     sets = {change.change_set_id for change in changes.values()}
-    other_changes = [
-        other for other in RowChange.objects.filter(change_set__in=sets) if other.pk not in changes
-    ]
-    is_growing = bool(names)
-    while is_growing:
-        dependents = [
-            other for other in other_changes if other.pk not in changes and _is_dependent(other, names)
-        ]
+    others = [change for change in RowChange.objects.filter(change_set__in=sets) if change.pk not in changes]
+    while dependents := [change for change in others if _is_dependent(change, names)]:
         changes |= {change.pk: change for change in dependents}
         names |= {change.name for change in dependents if change.kind == Kind.DELETED}
-        is_growing = bool(dependents)
+        others = [change for change in others if change.pk not in changes]
     return list(changes.values())
 
 
@@ -193,20 +190,19 @@ def undo_plan(
     steps = compare_rows(earlier_rows(other_changes))
     if permitted:
         permitted_steps = permitted(steps)
-        plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (
-            len(steps) - len(permitted_steps)
-        )
+        plan.keep(_("You don’t have permission to change it."), count=len(steps) - len(permitted_steps))
         plan.is_permitted, steps = bool(permitted_steps), permitted_steps
     pairs_by_key = {change.key: change.values for change in other_changes if change.kind == Kind.CHANGED}
     targets = earlier_targets(steps) if by_row else {}
     for step in steps:
-        recorded_pairs = pairs_by_key.get((step.model._meta.label_lower, step.key), {})
-        if (
-            reason := _validate_earlier(step, recorded_pairs, targets)
-            if by_row
-            else _exclude_edited_fields(plan, step, recorded_pairs)
-        ):
-            plan.kept.append(KeptRow(step.label, reason))
+        recorded = pairs_by_key.get((step.model._meta.label_lower, step.key), {})
+        reason = ""
+        if by_row:
+            reason = _validate_earlier(step, recorded, targets)
+        else:
+            _exclude_edited_fields(plan, step, recorded)
+        if reason:
+            plan.keep(reason, step.label)
         elif step.pairs:
             plan.steps.append(step)
     if created:
@@ -229,27 +225,22 @@ def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
     return frozenset({*unique, *model.derived_from, *many_to_many_fields(model)})
 
 
-def _exclude_edited_fields(plan: RevertPlan, step: RevertStep, recorded_pairs: dict[str, list[Any]]) -> str:
+def _exclude_edited_fields(plan: RevertPlan, step: RevertStep, recorded: dict[str, list[Any]]) -> None:
     """Remove the fields that were changed after the change set from the step, and report them in the plan."""
     _drop_equal(step)
-    edited_fields = [
-        name
-        for name, pair in step.pairs.items()
-        if name in recorded_pairs and pair[0] != recorded_pairs[name][1]
-    ]
-    for name in edited_fields:
+    edited = [name for name, pair in step.pairs.items() if name in recorded and pair[0] != recorded[name][1]]
+    for name in edited:
         del step.pairs[name]
-    if edited_fields:
-        description = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited_fields)}"
-        plan.kept.append(KeptRow(description, _("It has been changed since.")))
-    return ""
+    if edited:
+        description = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited)}"
+        plan.keep(_("It has been changed since."), description)
 
 
-def _validate_earlier(step: RevertStep, recorded_pairs: dict[str, list[Any]], targets: Targets) -> str:
+def _validate_earlier(step: RevertStep, recorded: dict[str, list[Any]], targets: Targets) -> str:
     """Validate the earlier values; return the reason for leaving the row as it is, or an empty string."""
     pairs, relations = step.pairs, relation_targets(step.model)
     if step.row is None or any(
-        pairs[name][0] != recorded_pairs[name][1] for name in pairs if name != bulk.POSITION
+        pairs[name][0] != recorded[name][1] for name in pairs if name != bulk.POSITION
     ):
         return _("It has been changed since.")
     references = ((targets[relations[name]], pairs[name][1]) for name in pairs.keys() & relations)
@@ -289,9 +280,8 @@ def compare_rows(rows: dict[Key, EarlierRow], *, editable: bool = False) -> list
         fields, link_fields = recorded_fields(model), many_to_many_fields(model)
         names = {name for key in keys for name in rows[label, key].values}
         present_rows = {row.pk: row for row in fetch_rows(model, keys, names)}
-        linked_by_field = {
-            name: linked_keys(model, name, present_rows) for name in names & link_fields.keys()
-        }
+        compared = {name for name in names & fields.keys() if fields[name].editable or not editable}
+        linked = {name: linked_keys(model, name, present_rows) for name in names & link_fields.keys()}
         deleted_labels = _deleted_labels(model, [key for key in keys if key not in present_rows])
         for key in keys:
             earlier, row = rows[label, key], present_rows.get(key)
@@ -302,15 +292,8 @@ def compare_rows(rows: dict[Key, EarlierRow], *, editable: bool = False) -> list
             elif earlier.state == "absent":
                 steps[label, key] = RevertStep(model, key, "remove", row, str(row))
             else:
-                compared = [
-                    name
-                    for name in earlier.values
-                    if name in fields and (fields[name].editable or not editable)
-                ]
-                present_values = values_in_memory(row, compared)
-                present_values |= {
-                    name: linked_by_field[name][key] for name in earlier.values if name in link_fields
-                }
+                present_values = values_in_memory(row, [name for name in earlier.values if name in compared])
+                present_values |= {name: linked[name][key] for name in earlier.values if name in linked}
                 pairs = {name: [present_values[name], earlier.values[name]] for name in present_values}
                 steps[label, key] = RevertStep(model, key, "change", row, str(row), pairs)
     return [steps[key] for key in rows if key in steps]
@@ -356,9 +339,7 @@ def _plan_removals(
             steps = [RevertStep(model, row.pk, "remove", row, str(row)) for row in fetch_rows(model, keys)]
             permitted_steps = permitted(steps)
             plan.steps += permitted_steps
-            plan.kept += [KeptRow("", _("You don’t have permission to delete it."))] * (
-                len(steps) - len(permitted_steps)
-            )
+            plan.keep(_("You don’t have permission to delete it."), count=len(steps) - len(permitted_steps))
             plan.is_permitted |= bool(permitted_steps)
     kept_rows = {model: {row.pk: row for row in fetch_rows(model, keys)} for model, keys in to_keep.items()}
     steps = [
@@ -371,7 +352,7 @@ def _plan_removals(
     for step in steps:
         is_visible = step.key in visible_keys.get(step.model, ())
         description = f"{step.model._meta.verbose_name} “{step.row}”" if is_visible else ""
-        plan.kept.append(KeptRow(description, _("It has been changed since, or something else needs it.")))
+        plan.keep(_("It has been changed since, or something else needs it."), description)
 
 
 def rows_changed_since(change_set: ChangeSet) -> set[str]:
@@ -397,10 +378,8 @@ def _removable(
         must_stay = (imported and is_container(change.model)) or change.name in changed
         (to_keep if must_stay else to_remove)[content_model(change.model)].add(change.object_id)
     freed = _rows_with_freed_relation(steps)
-    while needed_by_model := {
-        model: keys for model in to_remove if (keys := _needed_keys(model, to_remove, freed))
-    }:
-        for model, keys in needed_by_model.items():
+    while needed := {model: keys for model in to_remove if (keys := _needed_keys(model, to_remove, freed))}:
+        for model, keys in needed.items():
             to_remove[model] -= keys
             to_keep[model] |= keys
     return to_remove, to_keep
