@@ -90,15 +90,15 @@ class PaperNumbers:
     """The index of each paper in the bitmaps."""
 
     def __init__(self, papers: Sequence[ListedPaper]) -> None:
-        self._places = {paper.key: place for place, paper in enumerate(papers)}
+        self._index_by_key = {paper.key: index for index, paper in enumerate(papers)}
 
     def bits(self, keys: Iterable[int]) -> int:
         """Return the bitmap of the papers with these primary keys. Unknown keys are ignored."""
-        beyond = len(self._places)
-        row = bytearray(beyond // 8 + 1)
-        for place in map(self._places.get, keys, repeat(beyond)):
-            row[place >> 3] |= 1 << (place & 7)
-        return int.from_bytes(row, "little") & ((1 << beyond) - 1)
+        count = len(self._index_by_key)
+        bitmap = bytearray(count // 8 + 1)
+        for index in map(self._index_by_key.get, keys, repeat(count)):
+            bitmap[index >> 3] |= 1 << (index & 7)
+        return int.from_bytes(bitmap, "little") & ((1 << count) - 1)
 
     def choices[T](
         self,
@@ -107,8 +107,10 @@ class PaperNumbers:
         label: "Callable[[T], str | StrPromise]" = str,
     ) -> Choices:
         """Return the choices with papers, in the order of the members."""
-        bits = ((one, self.bits(keys)) for one, keys in members.items())
-        return {value(one): FacetValue(value(one), label(one), some) for one, some in bits if some}
+        pairs = ((member, self.bits(keys)) for member, keys in members.items())
+        return {
+            value(member): FacetValue(value(member), label(member), bits) for member, bits in pairs if bits
+        }
 
 
 # Queries
@@ -124,9 +126,9 @@ def papers_by_institution(edition: Edition) -> Members[str]:
     """Return the papers by the slugs of their authors' institutions. Two queries."""
     links: Any = Authorship.institutions.through
     rows = links._base_manager.filter(authorship__paper__edition=edition)
-    found = group_values(rows.values_list("institution_id", "authorship__paper_id"))
-    slugs = Institution.objects.filter(pk__in=found).order_by("folded", "pk").values_list("pk", "slug")
-    return {slug: found[key] for key, slug in slugs}
+    by_key = group_values(rows.values_list("institution_id", "authorship__paper_id"))
+    slugs = Institution.objects.filter(pk__in=by_key).order_by("folded", "pk").values_list("pk", "slug")
+    return {slug: by_key[key] for key, slug in slugs}
 
 
 def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
@@ -138,11 +140,11 @@ def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
 def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     """Return the presentations that are public if their papers are, by start. One query."""
     rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~is_cancelled())
-    columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
-    session = ("session__uid", "session__title", "session__start")
-    room = ("room__position", "room__slug", "room__name")
-    rooms = (*room, *(f"session__{name}" for name in room))
-    found = [
+    own_columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
+    session_columns = ("session__uid", "session__title", "session__start")
+    room_fields = ("room__position", "room__slug", "room__name")
+    room_columns = (*room_fields, *(f"session__{name}" for name in room_fields))
+    talks = [
         PaperTalk(
             row.paper_id,
             row.kind,
@@ -158,9 +160,9 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
             if row.session__room__slug
             else NO_ROOM,
         )
-        for row in rows.order_by().values_list(*columns, *session, *rooms, named=True)
+        for row in rows.order_by().values_list(*own_columns, *session_columns, *room_columns, named=True)
     ]
-    return sorted(found, key=attrgetter("start", "session"))
+    return sorted(talks, key=attrgetter("start", "session"))
 
 
 # The choices of each facet
@@ -176,22 +178,22 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
         while slug in topics:
             bits[slug] |= choice.bits
             slug = topics[slug][1]
-    ordered: Choices = {}
+    choices: Choices = {}
 
-    def add(above: str) -> None:
+    def add(parent_slug: str) -> None:
         for slug, (name, parent) in topics.items():
-            if parent == above and bits[slug]:
-                ordered[slug] = FacetValue(slug, name, bits[slug], above)
+            if parent == parent_slug and bits[slug]:
+                choices[slug] = FacetValue(slug, name, bits[slug], parent_slug)
                 add(slug)
 
     add("")
-    return ordered
+    return choices
 
 
 def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the kinds of presentations. A custom kind also counts as its built-in kind."""
-    own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
-    labels = lazy_kind_labels(Paper, "presentations") | dict(own)
+    custom_kinds = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
+    labels = lazy_kind_labels(Paper, "presentations") | dict(custom_kinds)
     members = group_values((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
     return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
@@ -217,10 +219,12 @@ class Catalog:
     def has_boards(self) -> bool:
         return any(paper.key in self.boards for paper in self.papers)
 
-    def matching(self, chosen: dict[str, list[str]], but: str = "") -> int:
-        """Return the bitmap of papers that have all the chosen values, ignoring the facet `but`."""
-        wanted = [self.facets[name][value].bits for name in chosen if name != but for value in chosen[name]]
-        return reduce(and_, wanted, self.all_papers)
+    def matching(self, chosen: dict[str, list[str]], ignored: str = "") -> int:
+        """Return the bitmap of papers that have all the chosen values, except of the facet `ignored`."""
+        bitmaps = [
+            self.facets[name][value].bits for name in chosen if name != ignored for value in chosen[name]
+        ]
+        return reduce(and_, bitmaps, self.all_papers)
 
     def sorted_keys(
         self,
@@ -228,26 +232,26 @@ class Catalog:
         sort: str = "title",
         seed: str = "",
         by: str = "",
-        ranked: Mapping[int, int] | None = None,
+        ranks: Mapping[int, int] | None = None,
     ) -> list[int]:
         """Return the primary keys of these papers, sorted, and grouped if `by` is "topic" or "track".
 
-        `ranked` maps keys to ranks of relevance. Papers without a rank follow by title.
+        `ranks` maps keys to ranks of relevance. Papers without a rank follow by title.
         """
         digits = f"{bits:0{len(self.papers)}b}"[::-1]
-        found = [paper for paper, digit in zip(self.papers, digits, strict=False) if digit == "1"]
+        papers = [paper for paper, digit in zip(self.papers, digits, strict=False) if digit == "1"]
         if sort != "title":
-            found.sort(key=self._key(sort, seed, ranked or {}))
+            papers.sort(key=self._sort_key(sort, seed, ranks or {}))
         if by == "topic":
-            ranks = {slug: rank for rank, slug in enumerate(self.facets["topic"])}
-            found.sort(key=lambda paper: ranks.get(paper.topic, len(ranks)))
+            topic_ranks = {slug: rank for rank, slug in enumerate(self.facets["topic"])}
+            papers.sort(key=lambda paper: topic_ranks.get(paper.topic, len(topic_ranks)))
         elif by == "track":
-            found.sort(key=attrgetter("track"))
-        return [paper.key for paper in found]
+            papers.sort(key=attrgetter("track"))
+        return [paper.key for paper in papers]
 
-    def _key(self, sort: str, seed: str, ranked: Mapping[int, int]) -> Callable[[ListedPaper], Any]:
+    def _sort_key(self, sort: str, seed: str, ranks: Mapping[int, int]) -> Callable[[ListedPaper], Any]:
         if sort == "relevance":
-            return lambda paper: ranked.get(paper.key, len(ranked))
+            return lambda paper: ranks.get(paper.key, len(ranks))
         if sort == "random":
             return lambda paper: blake2b(f"{seed} {paper.uid}".encode(), digest_size=8).digest()
         if sort == "schedule":
@@ -264,24 +268,24 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
     awards = group_values(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
     tracks = group_values((paper.track, paper.key) for paper in papers if paper.track)
     days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
-    by_day = group_values((days[talk.start], talk.paper) for talk in talks if talk.start in days)
+    papers_by_day = group_values((days[talk.start], talk.paper) for talk in talks if talk.start in days)
     sessions = group_values((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
     rooms = group_values((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
     materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
     # A recording of a talk counts as a video of its paper.
     videos = [*materials["video"], *(talk.paper for talk in talks if talk.is_recorded)]
-    offered = {kind: videos if kind == "video" else materials[kind] for kind in MATERIAL_KINDS}
+    papers_by_kind = {kind: videos if kind == "video" else materials[kind] for kind in MATERIAL_KINDS}
     facets = {
         "topic": topic_choices(edition, papers, numbers),
         "track": numbers.choices({track: tracks[track] for track in sorted(tracks)}),
         "kind": kind_choices(talks, numbers),
         "award": numbers.choices(awards, itemgetter(0), itemgetter(1)),
-        "day": numbers.choices(by_day, date.isoformat, lazy(times.short_day, str)),
+        "day": numbers.choices(papers_by_day, date.isoformat, lazy(times.short_day, str)),
         "room": numbers.choices({room: rooms[room] for room in sorted(rooms)}, itemgetter(1), itemgetter(2)),
         "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
         # Names are not cached, because they may change without a new revision of the edition.
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
-        "has": numbers.choices(offered, label=labels.__getitem__),
+        "has": numbers.choices(papers_by_kind, label=labels.__getitem__),
     }
     starts = {talk.paper: talk.start for talk in reversed(talks)}
     boards = group_values((talk.paper, natural_sort_key(talk.board)) for talk in talks if talk.board)

@@ -81,17 +81,17 @@ class Facet:
     @property
     def first_choices(self) -> list[FacetChoice]:
         """The choices that are always visible: the first, the chosen ones, and subtopics."""
-        begun = self.choices[:CHOICES_SHOWN]
-        return [offer for offer in self.choices if offer in begun or offer.chosen or offer.level]
+        first = self.choices[:CHOICES_SHOWN]
+        return [choice for choice in self.choices if choice in first or choice.chosen or choice.level]
 
     @property
     def more_choices(self) -> list[FacetChoice]:
         first = self.first_choices
-        return [offer for offer in self.choices if offer not in first]
+        return [choice for choice in self.choices if choice not in first]
 
     @property
     def chosen(self) -> list[FacetChoice]:
-        return [offer for offer in self.choices if offer.chosen]
+        return [choice for choice in self.choices if choice.chosen]
 
 
 class PaperFilter(forms.Form):
@@ -121,8 +121,8 @@ class PaperFilter(forms.Form):
         for name in FACETS:
             field = forms.MultipleChoiceField if name == "has" else forms.ChoiceField
             choices = self.catalog.facets[name].values()
-            offered = [(choice.value, choice.label) for choice in choices]
-            self.fields[name] = field(choices=offered, required=False)
+            options = [(choice.value, choice.label) for choice in choices]
+            self.fields[name] = field(choices=options, required=False)
         self.order_fields(["q", *FACETS, "sort", "seed", "by", "view"])
         self.defaults = {**DEFAULTS}
 
@@ -140,33 +140,33 @@ class PaperFilter(forms.Form):
         """The cleaned parameters; raises `BadParameter` for the first invalid one."""
         for name, errors in self.errors.items():
             parameter = self.add_prefix(name)
-            wrong = [value for value in self.parameters.getlist(parameter) if value] or [""]
-            raise BadParameter(parameter, wrong[-1], f"{errors[0]}")
+            values = [value for value in self.parameters.getlist(parameter) if value] or [""]
+            raise BadParameter(parameter, values[-1], f"{errors[0]}")
         return self.cleaned_data
 
     @cached_property
     def values(self) -> dict[str, list[str]]:
         """The chosen values of each facet, those of `has` in the order of the catalog."""
         chosen = self.chosen
-        picked = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
+        values = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
         has = [kind for kind in self.catalog.facets["has"] if kind in chosen["has"]]
-        return {**picked, "has": has} if has else picked
+        return {**values, "has": has} if has else values
 
-    def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
-        """Return the query string of the first page, without `but` and with these parameters changed."""
+    def query(self, without: Iterable[str] = (), **changes: str | list[str]) -> str:
+        """Return the query string of the first page, with these changes and `without` some parameters."""
         state = {**self.chosen, **self.values, **changes}
-        left_out = {*but} if state["sort"] == "random" else {*but, "seed"}
+        omitted = {*without} if state["sort"] == "random" else {*without, "seed"}
         parameters = {
             self.add_prefix(name): state[name]
             for name in self.fields
-            if name not in left_out and state[name] and state[name] != self.defaults.get(name)
+            if name not in omitted and state[name] and state[name] != self.defaults.get(name)
         }
         return urlencode(parameters, doseq=True)
 
     # Results
 
     @property
-    def found(self) -> int:
+    def matching(self) -> int:
         """The bitmap of the matching papers."""
         return self.catalog.matching(self.values) & self.text_matches
 
@@ -180,53 +180,53 @@ class PaperFilter(forms.Form):
     @cached_property
     def facets(self) -> list[Facet]:
         """The facets with several choices or a chosen one. Choices without papers are omitted."""
-        offered = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
-        return [facet for facet in offered if len(facet.choices) > 1 or facet.chosen]
+        facets = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
+        return [facet for facet in facets if len(facet.choices) > 1 or facet.chosen]
 
     def _choices(self, name: str) -> list[FacetChoice]:
-        picked = self.values.get(name, [])
+        chosen = self.values.get(name, [])
         # A paper can have several materials, so chosen kinds limit the counts of the other kinds.
-        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.text_matches
+        papers = self.catalog.matching(self.values, ignored="" if name == "has" else name) & self.text_matches
         counted = [
             (choice, number)
             for choice in self.catalog.facets[name].values()
-            if (number := (choice.bits & others).bit_count()) or choice.value in picked
+            if (number := (choice.bits & papers).bit_count()) or choice.value in chosen
         ]
         if name == "topic":
             # Offer top-level topics, and the subtopics of the chosen topic and of its ancestors.
-            opened = {"", *(above for slug in picked for above in self._branch(slug))}
-            counted = [(choice, number) for choice, number in counted if choice.parent in opened]
+            open_parents = {"", *(parent for slug in chosen for parent in self._branch(slug))}
+            counted = [(choice, number) for choice, number in counted if choice.parent in open_parents]
         elif name == "institution":
-            counted = self._most_frequent(counted, picked)
+            counted = self._most_frequent(counted, chosen)
         return [
             FacetChoice(
                 choice.label,
                 number,
-                self._toggled(name, choice.value),
-                choice.value in picked,
+                self._toggle_query(name, choice.value),
+                choice.value in chosen,
                 len(self._branch(choice.parent)),
                 choice.value,
             )
             for choice, number in counted
         ]
 
-    def _toggled(self, name: str, value: str) -> str:
-        picked = self.values.get(name, [])
+    def _toggle_query(self, name: str, value: str) -> str:
+        chosen = self.values.get(name, [])
         if name == "has":
-            return self.query(has=sorted({*picked} ^ {value}, key=list(self.catalog.facets["has"]).index))
-        return self.query(but=[name]) if value in picked else self.query(**{name: value})
+            return self.query(has=sorted({*chosen} ^ {value}, key=list(self.catalog.facets["has"]).index))
+        return self.query(without=[name]) if value in chosen else self.query(**{name: value})
 
     def _branch(self, slug: str) -> list[str]:
         """Return the slugs of a topic and of those above it. Empty if there is no such topic."""
-        topics, found = self.catalog.facets["topic"], []
+        topics, branch = self.catalog.facets["topic"], []
         while slug in topics:
-            found.append(slug)
+            branch.append(slug)
             slug = topics[slug].parent
-        return found
+        return branch
 
-    def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
+    def _most_frequent(self, counted: Counted, chosen: list[str]) -> Counted:
         """Return the institutions with the most papers, with their current names. At most one query."""
-        ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
+        ranked = sorted(counted, key=lambda pair: (pair[0].value not in chosen, -pair[1]))[:MAX_CHOICES]
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
         names = dict(rows.values_list("slug", "name"))
         return [(replace(choice, name=names.get(choice.value, "")), number) for choice, number in ranked]
@@ -238,25 +238,25 @@ class PaperFilter(forms.Form):
         """Links to other sort orders, groups and views: label, query string, whether it is current."""
         facets = self.catalog.facets
         groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
-        offered: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
-        return {name: self.option_links(name, labels) for name, labels in offered.items() if len(labels) > 1}
+        options: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
+        return {name: self.option_links(name, labels) for name, labels in options.items() if len(labels) > 1}
 
     @property
     def sorts(self) -> dict[str, object]:
         """The sort orders for which the papers have data."""
-        left_out = {"relevance"}
+        omitted = {"relevance"}
         if not self.catalog.facets["day"]:
-            left_out.add("schedule")
+            omitted.add("schedule")
         if not self.catalog.has_boards:
-            left_out.add("board")
-        return {name: label for name, label in SORTS.items() if name not in left_out}
+            omitted.add("board")
+        return {name: label for name, label in SORTS.items() if name not in omitted}
 
     def option_links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
         """Return links to the values of a parameter: label, query, whether it is current."""
         current = self.chosen[name] or self.defaults.get(name, "")
         return [
-            (str(label), self.query(but=["seed"], **{name: way}), way == current)
-            for way, label in labels.items()
+            (str(label), self.query(without=["seed"], **{name: value}), value == current)
+            for value, label in labels.items()
         ]
 
     def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:

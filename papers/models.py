@@ -98,11 +98,11 @@ class Topic(Ordered, Content):
     def clean(self) -> None:
         if self.parent and self.parent.edition_id != self.edition_id:
             raise ValidationError({"parent": _("The parent topic belongs to another edition.")})
-        above = self.parent
-        while above:
-            if above.pk == self.pk and self.pk:
+        ancestor = self.parent
+        while ancestor:
+            if ancestor.pk == self.pk and self.pk:
                 raise ValidationError({"parent": _("A topic can’t be its own parent.")})
-            above = above.parent
+            ancestor = ancestor.parent
         if self.parent and len(self.ancestors) + self.height() > TOPIC_LEVELS:
             message = _("Topics have at most %(levels)d levels. Choose a higher parent.")
             raise ValidationError({"parent": message % {"levels": TOPIC_LEVELS}})
@@ -199,8 +199,8 @@ class Paper(Content):
         return page_path("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
     def cache_tags(self, changed: Collection[str]) -> set[str]:
-        own = paper_tag(self.uid)
-        return {own, title_tag(self.uid)} if "title" in changed else {own}
+        tag = paper_tag(self.uid)
+        return {tag, title_tag(self.uid)} if "title" in changed else {tag}
 
     @property
     def doi_url(self) -> str:
@@ -325,8 +325,8 @@ class Material(Ordered, Content):
     @property
     def effective_license(self) -> License | None:
         """The material's license. The default for a PDF is the paper's, and for other kinds none."""
-        own = find_license(self.license)
-        return own or (self.paper.effective_license if self.kind == self.Kind.PDF else None)
+        own_license = find_license(self.license)
+        return own_license or (self.paper.effective_license if self.kind == self.Kind.PDF else None)
 
     @property
     def href(self) -> str:

@@ -58,8 +58,8 @@ class Byline:
 def byline(authorships: Iterable["Authorship"]) -> Byline:
     """Number the affiliations by first appearance. Omit the marks if all authors share one affiliation."""
     authors = list(authorships)
-    named = dict.fromkeys(name for author in authors for name in author.affiliations)
-    numbers = {name: number for number, name in enumerate(named, start=1)}
+    names = dict.fromkeys(name for author in authors for name in author.affiliations)
+    numbers = {name: number for number, name in enumerate(names, start=1)}
     marks = [
         ",".join(str(numbers[name]) for name in dict.fromkeys(author.affiliations)) for author in authors
     ]
@@ -71,8 +71,8 @@ def byline(authorships: Iterable["Authorship"]) -> Byline:
 
 
 def paper_head(paper: "Paper", card: Card) -> Head:
-    cards = open_graph("article", lead(paper.abstract), card)
-    tags = [*citation_tags(paper), *dublin_core_tags(paper), *cards]
+    card_tags = open_graph("article", lead(paper.abstract), card)
+    tags = [*citation_tags(paper), *dublin_core_tags(paper), *card_tags]
     links = [HeadLink("schema.DC", DUBLIN_CORE)]
     if paper.effective_license and paper.effective_license.url:
         links.append(HeadLink("license", paper.effective_license.url))
@@ -90,7 +90,7 @@ def byline_text(paper: Any) -> str:
 def citation_tags(paper: Any) -> list[HeadTag]:
     """Return the tags for Google Scholar and Zotero. The affiliations of an author follow the author."""
     edition = paper.edition
-    book = edition.proceedings_title
+    proceedings_title = edition.proceedings_title
     first, last = parse_pages(paper.pages)
     pairs = [("citation_title", str(paper))]
     for author in paper.shown_authors:
@@ -100,9 +100,9 @@ def citation_tags(paper: Any) -> list[HeadTag]:
             pairs.append(("citation_author_orcid", f"https://orcid.org/{author.person.orcid}"))
     pairs += [
         ("citation_publication_date", f"{edition.start_date:%Y/%m/%d}"),
-        ("citation_conference_title", book or edition.conference.full_name or edition.name),
+        ("citation_conference_title", proceedings_title or edition.conference.full_name or edition.name),
         # Zotero reads the title of the proceedings from this tag.
-        ("citation_inbook_title", book),
+        ("citation_inbook_title", proceedings_title),
         ("citation_conference", edition.name),
         ("citation_series_title", edition.proceedings_series),
         ("citation_volume", edition.proceedings_volume),
@@ -141,9 +141,9 @@ def dublin_core_tags(paper: Any) -> list[HeadTag]:
     return name_tags(pairs)
 
 
-def parse_pages(written: str) -> tuple[str, str]:
+def parse_pages(pages: str) -> tuple[str, str]:
     """Return the first and last page of "12-25". Both are empty for other text, such as "to appear"."""
-    first, _, last = DASHES.sub("-", written.strip()).partition("-")
+    first, _, last = DASHES.sub("-", pages.strip()).partition("-")
     if not PAGE_NUMBER.fullmatch(first) or (last and not PAGE_NUMBER.fullmatch(last)):
         return "", ""
     return first, last or first
@@ -199,7 +199,7 @@ def article_data(paper: Any, card: Card) -> Thing:
         "license": license_thing(paper.effective_license),
         "encoding": pdf and {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": pdf},
         "hasPart": [material_data(material) for material in paper.shown_materials if material.license],
-        "subjectOf": [event_data(one, paper) for one in paper.appearances if one.begins],
+        "subjectOf": [event_data(appearance, paper) for appearance in paper.appearances if appearance.begins],
     }
 
 
@@ -213,17 +213,17 @@ def material_data(material: "Material") -> Thing:
     }
 
 
-def event_data(one: Any, paper: "Paper") -> Thing:
+def event_data(appearance: Any, paper: "Paper") -> Thing:
     edition, url = paper.edition, absolute(paper.get_absolute_url())
-    mode, places = attendance(edition, url, one.place)
+    mode, locations = attendance(edition, url, appearance.place)
     return {
         "@type": "Event",
-        "name": f"{one.get_kind_display()}: {paper}",
+        "name": f"{appearance.get_kind_display()}: {paper}",
         "url": url,
-        "startDate": venue_time(one.begins, edition),
-        "endDate": one.ends and venue_time(one.ends, edition),
-        "eventStatus": CANCELLED if one.called_off else SCHEDULED,
+        "startDate": venue_time(appearance.begins, edition),
+        "endDate": appearance.ends and venue_time(appearance.ends, edition),
+        "eventStatus": CANCELLED if appearance.called_off else SCHEDULED,
         "eventAttendanceMode": mode,
-        "location": places,
+        "location": locations,
         "superEvent": conference_event(edition),
     }

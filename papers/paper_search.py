@@ -59,15 +59,15 @@ class PaperSearch(PaperFilter):
         self.given_facets = [name for name in FACETS if parameters.get(self.add_prefix(name))]
         state = parameters.copy()
         state["plain"] = PLAIN_SEPARATOR.join(self.plain_words)
-        for one in self.reading.filters:
-            state[self.add_prefix(one.facet)] = one.value
+        for filter_ in self.reading.filters:
+            state[self.add_prefix(filter_.facet)] = filter_.value
         super().__init__(state, edition, at)
         self.fields["plain"] = forms.CharField(required=False)
         self.order_fields(["q", "plain"])
         self.defaults["sort"] = self.default_sort
-        self.ranked: dict[int, int] = {}
-        self.matching: Collection[int] = ()
-        self.query_found = Query()
+        self.ranks: dict[int, int] = {}
+        self.matched_keys: Collection[int] = ()
+        self.searched_query = Query()
         self.is_corrected = False
 
     @cached_property
@@ -124,14 +124,14 @@ class PaperSearch(PaperFilter):
         If the hits are people but no papers, use the papers of these people. A former name of an author has
         such hits.
         """
-        self.query_found = query
+        self.searched_query = query
         papers = [hit.object_id for hit in hits.page if hit.kind == "paper"]
-        self.ranked = {key: place for place, key in enumerate(papers)}
-        self.matching = matching_keys(query, self.edition.pk, "paper") if hits.capped else papers
+        self.ranks = {key: rank for rank, key in enumerate(papers)}
+        self.matched_keys = matching_keys(query, self.edition.pk, "paper") if hits.capped else papers
         people = [hit.object_id for hit in hits.page if hit.kind == "person"]
-        if people and not self.matching:
-            written = Authorship.objects.published(self.at).filter(paper__edition=self.edition)
-            self.matching = [*written.filter(person__in=people).order_by().values_list("paper", flat=True)]
+        if people and not self.matched_keys:
+            rows = Authorship.objects.published(self.at).filter(paper__edition=self.edition)
+            self.matched_keys = [*rows.filter(person__in=people).order_by().values_list("paper", flat=True)]
 
     @cached_property
     def text_matches(self) -> int:
@@ -140,12 +140,12 @@ class PaperSearch(PaperFilter):
         if not self.text:
             return self.catalog.all_papers
         if query:
-            return numbers.bits(self.matching)
-        found = self.catalog.all_papers if self.values else 0
-        for term in query.excluded if found else ():
-            with_it = Query((replace(term, excluded=False),))
-            found &= ~numbers.bits(matching_keys(with_it, self.edition.pk, "paper"))
-        return found
+            return numbers.bits(self.matched_keys)
+        bits = self.catalog.all_papers if self.values else 0
+        for term in query.excluded if bits else ():
+            term_query = Query((replace(term, excluded=False),))
+            bits &= ~numbers.bits(matching_keys(term_query, self.edition.pk, "paper"))
+        return bits
 
     @cached_property
     def keys(self) -> list[int]:
@@ -153,7 +153,7 @@ class PaperSearch(PaperFilter):
         chosen = self.chosen
         sort = chosen["sort"] or self.default_sort
         return self.catalog.sorted_keys(
-            self.found, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranked
+            self.matching, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranks
         )
 
     # Links
@@ -161,12 +161,12 @@ class PaperSearch(PaperFilter):
     @property
     def chips(self) -> list[Chip]:
         """The chosen facets."""
-        read_as = {one.facet: one for one in self.reading.filters}
+        filters = {filter_.facet: filter_ for filter_ in self.reading.filters}
         return [
             Chip(
                 str(self.CHIP_LABELS.get(name, FACETS[name])),
                 self.label(name, value),
-                self.query_without(read_as[name]) if name in read_as else self._toggled(name, value),
+                self.query_without(filters[name]) if name in filters else self._toggle_query(name, value),
             )
             for name, values in self.values.items()
             for value in values
@@ -176,27 +176,31 @@ class PaperSearch(PaperFilter):
     def removable_chips(self) -> list[Chip]:
         """The words, then the chosen facets."""
         label, words = str(self.fields["q"].label), self.reading.words
-        return [*([Chip(label, words, self.query(but=["q", "plain"]))] if words else []), *self.chips]
+        return [*([Chip(label, words, self.query(without=["q", "plain"]))] if words else []), *self.chips]
 
     def label(self, name: str, value: str) -> str:
         if name != "institution":
             return self.catalog.facets[name][value].label
         # The catalog has no names of institutions. `facets` fetches them.
         facets = (facet for facet in self.facets if facet.name == name)
-        return next(offer.label for facet in facets for offer in facet.chosen)
+        return next(choice.label for facet in facets for choice in facet.chosen)
 
-    def query_without(self, one: Filter) -> str:
+    def query_without(self, filter_: Filter) -> str:
         """Return the query string without a filter. It searches for a topic's or room's name as words."""
-        if one.is_explicit or one.facet not in NAMED_FACETS:
-            return self.query(but=[one.facet])
-        others = [other for other in self.reading.filters if other != one]
-        plain = [*self.plain_words, self.reading.source_text(one)]
-        return self.query(but=[one.facet], q=self.reading.without(others), plain=PLAIN_SEPARATOR.join(plain))
+        if filter_.is_explicit or filter_.facet not in NAMED_FACETS:
+            return self.query(without=[filter_.facet])
+        others = [other for other in self.reading.filters if other != filter_]
+        plain_words = [*self.plain_words, self.reading.source_text(filter_)]
+        return self.query(
+            without=[filter_.facet], q=self.reading.without(others), plain=PLAIN_SEPARATOR.join(plain_words)
+        )
 
     @property
     def understood_words(self) -> list[str]:
         """The words that are filters, as they were typed without an operator."""
-        return [self.reading.source_text(one) for one in self.reading.filters if not one.is_explicit]
+        return [
+            self.reading.source_text(filter_) for filter_ in self.reading.filters if not filter_.is_explicit
+        ]
 
     @property
     def plain_query(self) -> str:

@@ -38,14 +38,14 @@ def thumbnail(content: bytes) -> bytes:
         image.paste(transparent, mask=transparent.getchannel("A"))
     image = image.convert("RGB")
     image.thumbnail(MAX_SIZE_PIXELS, Image.Resampling.LANCZOS)
-    written = b""
+    webp = b""
     for quality in QUALITIES:
         file = io.BytesIO()
         image.save(file, "WEBP", quality=quality, method=6)
-        written = file.getvalue()
-        if len(written) <= MAX_BYTES:
+        webp = file.getvalue()
+        if len(webp) <= MAX_BYTES:
             break
-    return written
+    return webp
 
 
 if __name__ == "__main__":

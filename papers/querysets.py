@@ -50,8 +50,8 @@ def is_cancelled() -> Q:
 class TopicQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         papers = self.published_related("papers", at)
-        used = (Q(Exists(papers.filter(**{path: OuterRef("pk")}))) for path in TOPIC_PATHS)
-        return self.filter(papers_public("edition__", at), reduce(or_, used))
+        has_papers = (Q(Exists(papers.filter(**{path: OuterRef("pk")}))) for path in TOPIC_PATHS)
+        return self.filter(papers_public("edition__", at), reduce(or_, has_papers))
 
     def with_counts(self, at: datetime | None = None) -> Self:
         """Annotate `paper_count`, the number of published papers in each topic and its subtopics."""
@@ -75,9 +75,9 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def in_key_order(self, keys: Sequence[int]) -> Self:
         """Return the papers with these primary keys, in this order."""
-        places = [When(pk=key, then=Value(place)) for place, key in enumerate(keys)]
+        positions = [When(pk=key, then=Value(position)) for position, key in enumerate(keys)]
         rows = self.filter(pk__in=keys)
-        return rows.order_by(Case(*places, output_field=IntegerField())) if places else rows
+        return rows.order_by(Case(*positions, output_field=IntegerField())) if positions else rows
 
     def _rows_of(self, relation: str, at: datetime | None) -> Any:
         return self.published_related(relation, at).filter(paper__in=self.order_by().values("pk")).order_by()
@@ -110,8 +110,8 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def with_appearances(self, at: datetime | None = None) -> Self:
         """Prefetch the presentations by time as `appearances`, with rooms and `called_off`."""
-        needed = ("session__edition", "session__room__edition", "room__edition")
-        rows = self.published_related("presentations", at).with_beginning().select_related(*needed)
+        related = ("session__edition", "session__room__edition", "room__edition")
+        rows = self.published_related("presentations", at).with_beginning().select_related(*related)
         return self.prefetch_related(Prefetch("presentations", rows, "appearances"))
 
     def with_materials(self, at: datetime | None = None) -> Self:
@@ -150,8 +150,8 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def same_title(self) -> Self:
         """Return papers with the title of another paper of the edition, ignoring case and accents."""
-        kept = self.model._base_manager.filter(status__in=("draft", "published"))
-        others = kept.filter(edition=OuterRef("edition"), sort_title=OuterRef("sort_title"))
+        papers = self.model._base_manager.filter(status__in=("draft", "published"))
+        others = papers.filter(edition=OuterRef("edition"), sort_title=OuterRef("sort_title"))
         return self.not_withdrawn().exclude(sort_title="").filter(Exists(others.exclude(pk=OuterRef("pk"))))
 
     def worth_a_look(self) -> Self:
@@ -161,13 +161,13 @@ class PaperQuerySet(ContentQuerySet[Any]):
         """
         texts = ("title_html", "abstract_html", "lay_summary_html")
         marks = ('<code class="tex">', "\ufffd")
-        unread = reduce(or_, (Q(**{f"{text}__contains": mark}) for text in texts for mark in marks))
-        shouted = Q(title=Upper("title"), title__contains=" ") & ~Q(title=Lower("title"))
-        return self.not_withdrawn().filter(unread | shouted)
+        has_marks = reduce(or_, (Q(**{f"{text}__contains": mark}) for text in texts for mark in marks))
+        is_in_capitals = Q(title=Upper("title"), title__contains=" ") & ~Q(title=Lower("title"))
+        return self.not_withdrawn().filter(has_marks | is_in_capitals)
 
     def _has(self, relation: str, **fields: object) -> Exists:
-        far: Any = self.model._meta.get_field(relation).related_model
-        return Exists(far._base_manager.filter(paper=OuterRef("pk"), **fields))
+        model: Any = self.model._meta.get_field(relation).related_model
+        return Exists(model._base_manager.filter(paper=OuterRef("pk"), **fields))
 
 
 class PaperPartQuerySet(ContentQuerySet[Any]):
@@ -186,12 +186,12 @@ class AuthorshipQuerySet(PaperPartQuerySet):
 
     def returning(self, at: datetime | None = None) -> Self:
         """Return authorships of people with a paper in an earlier edition of the same conference."""
-        before = self.model._default_manager.published(at).filter(
+        earlier = self.model._default_manager.published(at).filter(
             person=OuterRef("person"),
             paper__edition__conference=OuterRef("paper__edition__conference"),
             paper__edition__start_date__lt=OuterRef("paper__edition__start_date"),
         )
-        return self.filter(Exists(before))
+        return self.filter(Exists(earlier))
 
 
 class MaterialQuerySet(PaperPartQuerySet):

@@ -25,22 +25,22 @@ from people.querysets import Appearance, register_appearance
 
 def chosen_papers(access: Access) -> Any:
     """Return the keys of the papers in the topics and tracks that a track chair's memberships name."""
-    found = NO_ROWS
+    condition = NO_ROWS
     for role, edition, _series, parts in access.memberships:
         if role == Role.TRACK_CHAIR:
-            named = [part.partition(":") for part in parts]
-            topics = [int(key) for kind, _sep, key in named if kind == "topic" and key.isdecimal()]
-            tracks = [key for kind, _sep, key in named if kind == "track"]
-            within = (Q(**{f"{path}__in": topics}) for path in TOPIC_PATHS)
-            found |= Q(edition=edition) & reduce(or_, within, Q(track__in=tracks))
-    return Paper._base_manager.filter(found).order_by().values("pk")
+            named_parts = [part.partition(":") for part in parts]
+            topics = [int(key) for kind, _sep, key in named_parts if kind == "topic" and key.isdecimal()]
+            tracks = [key for kind, _sep, key in named_parts if kind == "track"]
+            in_topics = (Q(**{f"{path}__in": topics}) for path in TOPIC_PATHS)
+            condition |= Q(edition=edition) & reduce(or_, in_topics, Q(track__in=tracks))
+    return Paper._base_manager.filter(condition).order_by().values("pk")
 
 
-def named_or_public(access: Access, model: type[Person | Institution], name: str) -> Q:
+def named_or_public(access: Access, model: type[Person | Institution], relation: str) -> Q:
     """Match public rows and those of the track chair's papers. Forms offer them as authors."""
-    rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{name}__isnull": False})
+    rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{relation}__isnull": False})
     public = model.objects.published().order_by().values("pk")
-    return Q(pk__in=rows.order_by().values(name)) | Q(pk__in=public)
+    return Q(pk__in=rows.order_by().values(relation)) | Q(pk__in=public)
 
 
 def topics_and_tracks(edition: Edition) -> list[tuple[str, str]]:
@@ -49,9 +49,9 @@ def topics_and_tracks(edition: Edition) -> list[tuple[str, str]]:
     rows = Paper.objects.filter(edition=edition).exclude(track="").order_by("track")
     tracks = [*rows.values_list("track", flat=True).distinct()]
     # The main track has an empty name. It is a choice only if there are other tracks.
-    named = [("", gettext("Main track")), *((track, track) for track in tracks)] if tracks else []
+    track_names = [("", gettext("Main track")), *((track, track) for track in tracks)] if tracks else []
     return topics + [
-        (f"track:{track}", gettext("Track: %(track)s") % {"track": name}) for track, name in named
+        (f"track:{track}", gettext("Track: %(track)s") % {"track": name}) for track, name in track_names
     ]
 
 

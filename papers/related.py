@@ -61,30 +61,34 @@ def find_related(paper: Paper, at: datetime | None = None) -> Related:
     Two queries, those of `similar_papers()`, and one for each day that is not cached.
     """
     papers = Paper.objects.published(at)
-    sessions = {one.session_id: one.session for one in _scheduled_appearances(paper)}
+    sessions = {appearance.session_id: appearance.session for appearance in _scheduled_appearances(paper)}
     neighbors_by_session = {
         key: _neighbor_keys(paper, _day_talks(paper, session.start, at).orders.get(key, ()))
         for key, session in sessions.items()
     }
-    alike, like = similar_posters(paper, at)[:MAX_POSTERS], similar_papers(papers, paper, at)
-    shown = {poster.paper for poster in alike if poster.paper} | {*like}
+    similar, similar_keys = similar_posters(paper, at)[:MAX_POSTERS], similar_papers(papers, paper, at)
+    shown_keys = {poster.paper for poster in similar if poster.paper} | {*similar_keys}
     neighbor_keys = {key for pair in neighbors_by_session.values() for key in pair if key}
-    found = paper_rows(papers, shown | neighbor_keys, at)
-    people = authors_by_paper(papers, shown, at)
-    named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
+    rows = paper_rows(papers, shown_keys | neighbor_keys, at)
+    authors = authors_by_paper(papers, shown_keys, at)
+    full_rows = {key: row._replace(shown_authors=authors[key]) for key, row in rows.items()}
     neighbors = [
-        Neighbors(sessions[key], found.get(before or 0), found.get(after or 0))
+        Neighbors(sessions[key], rows.get(before or 0), rows.get(after or 0))
         for key, (before, after) in neighbors_by_session.items()
     ]
     return Related(
         [pair for pair in neighbors if pair.before or pair.after],
-        [poster.row._replace(paper=named[poster.paper]) for poster in alike if poster.paper in named],
-        [named[key] for key in like if key in named],
+        [
+            poster.row._replace(paper=full_rows[poster.paper])
+            for poster in similar
+            if poster.paper in full_rows
+        ],
+        [full_rows[key] for key in similar_keys if key in full_rows],
     )
 
 
 def _scheduled_appearances(paper: Any) -> list[Any]:
-    return [one for one in paper.appearances if one.session and not one.called_off]
+    return [talk for talk in paper.appearances if talk.session and not talk.called_off]
 
 
 def _day_talks(paper: Paper, moment: datetime, at: datetime | None) -> "DayTalks":
@@ -96,8 +100,8 @@ def _neighbor_keys(paper: Paper, order: Sequence[int | None]) -> NeighborKeys:
     """Return the keys of the papers before and after this one in a session."""
     if paper.pk not in order:
         return None, None
-    place = order.index(paper.pk)
-    return order[place - 1] if place else None, (*order, None)[place + 1]
+    index = order.index(paper.pk)
+    return order[index - 1] if index else None, (*order, None)[index + 1]
 
 
 # Similar papers
@@ -108,26 +112,28 @@ def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = No
 
     If there are none, fall back to papers by its authors and on its topic.
     """
-    if found := hits.find_related("paper", paper.pk, MAX_PAPERS):
-        return [hit.object_id for hit in found]
+    if related_hits := hits.find_related("paper", paper.pk, MAX_PAPERS):
+        return [hit.object_id for hit in related_hits]
     authors = [author.person_id for author in paper.shown_authors]
-    wrote = published_rows(Paper, "authorships", at).filter(person__in=authors, paper__in=papers.values("pk"))
-    same = papers.filter(topic=paper.topic_id) if paper.topic_id else papers.none()
-    candidates = same.order_by().values_list("pk", "keywords", "sort_title")
-    return most_similar(paper, wrote.order_by().values_list("paper_id", flat=True), candidates)
+    coauthored = published_rows(Paper, "authorships", at).filter(
+        person__in=authors, paper__in=papers.values("pk")
+    )
+    same_topic = papers.filter(topic=paper.topic_id) if paper.topic_id else papers.none()
+    candidates = same_topic.order_by().values_list("pk", "keywords", "sort_title")
+    return most_similar(paper, coauthored.order_by().values_list("paper_id", flat=True), candidates)
 
 
 def most_similar(
-    paper: Paper, authored: Iterable[int], candidates: Iterable[tuple[int, Collection[str], str]]
+    paper: Paper, authored_keys: Iterable[int], candidates: Iterable[tuple[int, Collection[str], str]]
 ) -> list[int]:
     """Return the keys of the most similar papers, by common authors, keywords and title words.
 
-    `authored` contains the key of another paper once for each common author.
+    `authored_keys` contains the key of another paper once for each common author.
     """
-    points = Counter({key: SAME_AUTHOR_WEIGHT * times for key, times in Counter(authored).items()})
+    points = Counter({key: SAME_AUTHOR_WEIGHT * count for key, count in Counter(authored_keys).items()})
     keywords, words = fold_keywords(paper.keywords), distinctive_words(paper.sort_title)
-    for key, others, title in candidates:
-        points[key] += SAME_KEYWORD_WEIGHT * len(keywords & fold_keywords(others))
+    for key, other_keywords, title in candidates:
+        points[key] += SAME_KEYWORD_WEIGHT * len(keywords & fold_keywords(other_keywords))
         points[key] += len(words & distinctive_words(title))
     del points[paper.pk]
     ranked = sorted((key for key in points if points[key]), key=lambda key: (-points[key], key))
@@ -154,11 +160,13 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
     keywords = fold_keywords(paper.keywords)
     if not (paper.topic_id or keywords):
         return []
-    own = [one for one in _scheduled_appearances(paper) if "poster" in (one.counts_as, one.session.counts_as)]
+    own_posters = [
+        talk for talk in _scheduled_appearances(paper) if "poster" in (talk.counts_as, talk.session.counts_as)
+    ]
     day_of = paper.edition.day_of
-    days = {day_of(one.begins) for one in own}
+    days = {day_of(talk.begins) for talk in own_posters}
     # A session may last past midnight, so include the day of its start.
-    moments = {moment for one in own for moment in (one.begins, one.session.start)}
+    moments = {moment for talk in own_posters for moment in (talk.begins, talk.session.start)}
     posters = {poster.key: poster for moment in moments for poster in _day_talks(paper, moment, at).posters}
     ranked = []
     for poster in posters.values():
@@ -166,10 +174,10 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
         points += TOPIC_WEIGHT if poster.topic and poster.topic == paper.topic_id else 0
         if points and poster.paper != paper.pk and poster.starts and day_of(poster.starts) in days:
             ranked.append((-points, poster.starts, poster.position, poster.key))
-    found: dict[int | None, DayTalk] = {}
+    first_posters: dict[int | None, DayTalk] = {}
     for *_, key in sorted(ranked):
-        found.setdefault(posters[key].paper, posters[key])
-    return [*found.values()]
+        first_posters.setdefault(posters[key].paper, posters[key])
+    return [*first_posters.values()]
 
 
 # The talks of a day
@@ -212,11 +220,11 @@ def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) ->
     """Return the talks of sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
     labels = kind_labels(Paper, "presentations")
-    own = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
-    line = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
+    keys = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
+    columns = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
     talks, posters = [], []
-    for row in rows.order_by("pk").values_list(*own, *line, "position", "room_slug", "place", named=True):
-        shown = TalkRow(
+    for row in rows.order_by("pk").values_list(*keys, *columns, "position", "room_slug", "place", named=True):
+        talk_row = TalkRow(
             row.uid,
             row.kind,
             row.kind_name or labels[row.kind],
@@ -231,13 +239,13 @@ def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) ->
             room=RoomRow(row.room_slug, row.place) if row.room_key else None,
         )
         keywords = fold_keywords(row.paper__keywords)
-        talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, shown)
+        talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, talk_row)
         talks.append(talk)
         if row.poster and row.paper_id:
             posters.append(talk)
     sessions = group_values((talk.session, talk) for talk in talks)
     orders = {
-        session: [*dict.fromkeys(talk.paper for talk in running_order(some))]
-        for session, some in sessions.items()
+        session: [*dict.fromkeys(talk.paper for talk in running_order(session_talks))]
+        for session, session_talks in sessions.items()
     }
     return DayTalks(orders, posters)

@@ -67,8 +67,8 @@ class Thumbnail(NamedTuple):
 
 def thumbnail_of_name(name: str) -> Thumbnail | None:
     """Return the thumbnail of a file name, which contains the size, or `None`. Read no file."""
-    found = THUMBNAIL_SIZE.search(name)
-    return Thumbnail(default_storage.url(name), int(found[1]), int(found[2])) if found else None
+    match = THUMBNAIL_SIZE.search(name)
+    return Thumbnail(default_storage.url(name), int(match[1]), int(match[2])) if match else None
 
 
 class Appearing:
@@ -170,8 +170,8 @@ class TalkRow(Appearing, _Talk):
     __slots__ = ()
 
     def get_absolute_url(self) -> str:
-        shown = self.paper or self.session
-        return shown.get_absolute_url() if shown else ""
+        target = self.paper or self.session
+        return target.get_absolute_url() if target else ""
 
     @property
     def starts(self) -> datetime | None:
@@ -183,10 +183,10 @@ type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 def group_values[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     """Return the values of each key, in the order given. Other keys have an empty tuple."""
-    found: dict[K, list[T]] = defaultdict(list)
+    grouped: dict[K, list[T]] = defaultdict(list)
     for key, value in pairs:
-        found[key].append(value)
-    return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
+        grouped[key].append(value)
+    return defaultdict(tuple, {key: tuple(values) for key, values in grouped.items()})
 
 
 def authors_by_paper(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
@@ -194,7 +194,7 @@ def authors_by_paper(papers: Any, keys: Collection[int], at: datetime | None = N
     rows = _published_parts(papers, "authorships", keys, at)
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
     ordered = with_shown_names(rows).order_by("paper_id", "position").values_list(*columns)
-    return group_values((paper, PersonLink(*who)) for paper, *who in ordered)
+    return group_values((paper, PersonLink(*person)) for paper, *person in ordered)
 
 
 def awards_by_paper(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
@@ -264,13 +264,13 @@ def _published_parts(papers: Any, relation: str, keys: Collection[int], at: date
     return published_rows(papers.model, relation, at_or_now(at)).filter(AnyOf("paper_id", Keys(keys)))
 
 
-def kind_labels(papers: Any, relation: str) -> dict[str, str]:
+def kind_labels(model: Any, relation: str) -> dict[str, str]:
     """Return the labels of the kinds of materials or presentations, in the current language."""
-    return {kind: str(label) for kind, label in lazy_kind_labels(papers, relation).items()}
+    return {kind: str(label) for kind, label in lazy_kind_labels(model, relation).items()}
 
 
-def lazy_kind_labels(papers: Any, relation: str) -> "dict[str, str | StrPromise]":
-    return dict(papers._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices)
+def lazy_kind_labels(model: Any, relation: str) -> "dict[str, str | StrPromise]":
+    return dict(model._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices)
 
 
 def list_rows(
@@ -281,8 +281,8 @@ def list_rows(
     `abstract` is the column to fetch as `abstract_html`. A search needs the source for its excerpts.
     """
     abstract = abstract or ("abstract_html" if detailed else "")
-    own = ["pk", "uid", "title", "title_html", "thumbnail", "track", "topic__slug", "topic__name"]
-    columns = [*own, *([abstract] if abstract else []), *EDITION_COLUMNS]
+    paper_columns = ["pk", "uid", "title", "title_html", "thumbnail", "track", "topic__slug", "topic__name"]
+    columns = [*paper_columns, *([abstract] if abstract else []), *EDITION_COLUMNS]
     rows = list(papers.values_list(*columns, named=True))
     keys = [row.pk for row in rows]
     authors, awards = authors_by_paper(papers, keys, at), awards_by_paper(papers, keys, at)

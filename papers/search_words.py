@@ -62,7 +62,7 @@ def search_words(edition: Edition, at: datetime | None = None) -> SearchWords:
 @cached_per_revision(CACHED_EDITIONS, by_language=True)
 def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchWords:
     papers = catalog(edition, at)
-    programs = [read(edition, at) for read in PROGRAM_WORDS]
+    programs = [get_words(edition, at) for get_words in PROGRAM_WORDS]
     days = sorted({day for program in programs for day in program.days})
     rooms = [room for program in programs for room in program.rooms]
     kinds = [kind for program in programs for kind in program.kinds]
@@ -81,14 +81,14 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
             labels[slug].append(str(plural))
     if "invited_talk" in labels:
         labels["invited_talk"].append(gettext("keynote"))
-    known = edition_vocabulary(
+    vocabulary = edition_vocabulary(
         [date.fromisoformat(day) for day in facets["day"]],
         {room.value: room.label for room in facets["room"].values()},
         labels,
         [(topic.value, topic.label) for topic in facets["topic"].values()],
         today,
     )
-    return SearchWords(known, replace(papers, facets=facets), days)
+    return SearchWords(vocabulary, replace(papers, facets=facets), days)
 
 
 def add_choices(choices: Choices, others: list[tuple[str, str]]) -> Choices:

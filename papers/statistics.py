@@ -104,8 +104,8 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 
 def topic_chart(edition: Edition, at: datetime | None) -> Chart:
     """Return the chart of papers by top-level topic, including subtopics."""
-    highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.parent]
-    values = _ranked_values(edition, "topic", highest)
+    top_level = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.parent]
+    values = _ranked_values(edition, "topic", top_level)
     basis = _basis(edition, "topic", at)
     return bar_chart("topics", gettext("Papers by topic"), gettext("Topic"), values, basis)
 
@@ -115,20 +115,21 @@ def country_chart(edition: Edition, at: datetime | None) -> Chart:
 
     A paper counts in each of its countries.
     """
-    found: defaultdict[str, int] = defaultdict(int)
+    bitmaps: defaultdict[str, int] = defaultdict(int)
     choices = catalog(edition, at).facets["institution"]
     rows = Institution.objects.filter(slug__in=list(choices)).exclude(country="").order_by()
-    places = dict(rows.values_list("slug", "country"))
+    countries = dict(rows.values_list("slug", "country"))
     for slug, choice in choices.items():
-        if slug in places:
-            tile = tile_of(places[slug])
-            found[tile.name if tile else places[slug]] |= choice.bits
-    numbers = {country: bits.bit_count() for country, bits in found.items()}
+        if slug in countries:
+            tile = tile_of(countries[slug])
+            bitmaps[tile.name if tile else countries[slug]] |= choice.bits
+    numbers = {country: bits.bit_count() for country, bits in bitmaps.items()}
     values = [
-        Value(country, numbers[country]) for country in sorted(found, key=lambda one: (-numbers[one], one))
+        Value(country, numbers[country])
+        for country in sorted(bitmaps, key=lambda name: (-numbers[name], name))
     ]
     title = gettext("Papers by country of institution")
-    basis = basis_sentence(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
+    basis = basis_sentence(reduce(or_, bitmaps.values(), 0).bit_count(), len(catalog(edition, at).papers))
     chart = bar_chart("countries", title, gettext("Country"), values[:MAX_BARS], basis)
     return replace(chart, values=values, squares=map_squares(numbers))
 
@@ -168,10 +169,10 @@ def team_size_chart(edition: Edition, at: datetime | None) -> Chart:
 def kind_chart(edition: Edition, at: datetime | None) -> Chart:
     rows = edition.presentations.published(at).filter(~is_cancelled()).order_by()
     talks = list(rows.values_list("kind", "kind_name", "paper"))
-    found = Counter((kind, name) for kind, name, _ in talks)
+    counts = Counter((kind, name) for kind, name, _ in talks)
     papers = {paper for _, _, paper in talks if paper is not None}
-    labels = {**kind_labels(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
-    numbers = {kind: number for (kind, _), number in found.items()}
+    labels = {**kind_labels(Paper, "presentations"), **{kind: name for kind, name in sorted(counts) if name}}
+    numbers = {kind: number for (kind, _), number in counts.items()}
     values = [
         Value(label, numbers[kind], hue=f"kind-{kind}") for kind, label in labels.items() if kind in numbers
     ]
@@ -183,55 +184,55 @@ def year_charts(edition: Edition, at: datetime | None) -> list[Chart]:
     """Return the charts of papers, authors, and the share of returning authors by year."""
     editions = Edition.objects.published(at).filter(conference=edition.conference_id).order_by("start_date")
     papers = Paper.objects.published(at).counts_by_edition(edition.conference_id)
-    wrote = Authorship.objects.published(at)
-    found = wrote.counts_by_edition(edition.conference_id)
-    authors = {key: people for key, (people, _) in found.items()}
-    signed = {key: number for key, (_, number) in found.items()}
-    again = wrote.returning(at).counts_by_edition(edition.conference_id)
-    back = {key: people for key, (people, _) in again.items()}
-    shown = [one for one in editions if papers.get(one.pk)]
+    authorships = Authorship.objects.published(at)
+    counts = authorships.counts_by_edition(edition.conference_id)
+    authors = {key: people for key, (people, _) in counts.items()}
+    signed_papers = {key: number for key, (_, number) in counts.items()}
+    returning_counts = authorships.returning(at).counts_by_edition(edition.conference_id)
+    returning_authors = {key: people for key, (people, _) in returning_counts.items()}
+    years = [row for row in editions if papers.get(row.pk)]
     shares = [
-        Value(str(one.year), round(100 * back.get(one.pk, 0) / authors[one.pk]), unit=" %")
-        for one in shown[1:]
-        if authors.get(one.pk)
+        Value(str(row.year), round(100 * returning_authors.get(row.pk, 0) / authors[row.pk]), unit=" %")
+        for row in years[1:]
+        if authors.get(row.pk)
     ]
 
     def basis(editions: list[Edition], numbers: dict[int, int]) -> str:
-        covered, total = (sum(some.get(one.pk, 0) for one in editions) for some in (numbers, papers))
+        covered, total = (sum(totals.get(row.pk, 0) for row in editions) for totals in (numbers, papers))
         return basis_sentence(covered, total)
 
-    lines = [
-        ("years", gettext("Papers by year"), _by_year(shown, papers), basis(shown, papers)),
-        ("people", gettext("Authors by year"), _by_year(shown, authors), basis(shown, signed)),
-        ("returning", gettext("Returning authors"), shares, basis(shown[1:], signed)),
+    charts = [
+        ("years", gettext("Papers by year"), _by_year(years, papers), basis(years, papers)),
+        ("people", gettext("Authors by year"), _by_year(years, authors), basis(years, signed_papers)),
+        ("returning", gettext("Returning authors"), shares, basis(years[1:], signed_papers)),
     ]
-    return [column_chart(key, title, gettext("Year"), values, basis) for key, title, values, basis in lines]
+    return [column_chart(key, title, gettext("Year"), values, basis) for key, title, values, basis in charts]
 
 
-def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
+def _by_year(editions: Iterable[Edition], numbers: dict[int, int]) -> list[Value]:
     return [
-        Value(str(one.year), found.get(one.pk, 0), reverse("papers:statistics", args=[one.slug]))
-        for one in editions
+        Value(str(row.year), numbers.get(row.pk, 0), reverse("papers:statistics", args=[row.slug]))
+        for row in editions
     ]
 
 
 def _basis(edition: Edition, facet: str, at: datetime | None) -> str:
     """Return a sentence about how many papers have a value of the facet."""
-    found = catalog(edition, at)
-    bits = reduce(or_, (choice.bits for choice in found.facets[facet].values()), 0)
-    return basis_sentence(bits.bit_count(), len(found.papers))
+    edition_catalog = catalog(edition, at)
+    bits = reduce(or_, (choice.bits for choice in edition_catalog.facets[facet].values()), 0)
+    return basis_sentence(bits.bit_count(), len(edition_catalog.papers))
 
 
 def basis_sentence(number: int, total: int) -> str:
     """Return how many papers a chart covers as a sentence, such as "Based on 823 of 6,628 papers."."""
     if number == total:
-        said = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
+        sentence = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
     else:
-        said = ngettext(
+        sentence = ngettext(
             "Based on %(number)s of %(total)s paper.", "Based on %(number)s of %(total)s papers.", total
         )
-    grouped = {"number": number, "total": total}
-    return said % {name: number_format(value, force_grouping=True) for name, value in grouped.items()}
+    numbers = {"number": number, "total": total}
+    return sentence % {name: number_format(value, force_grouping=True) for name, value in numbers.items()}
 
 
 def _rank(choice: FacetValue) -> tuple[int, str]:
@@ -256,13 +257,13 @@ def _ranked_values(edition: Edition, facet: str, choices: Iterable[FacetValue]) 
 
 def bar_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
     """Return a chart of horizontal bars, which fit labels of any length."""
-    most = max((value.number for value in values), default=0) or 1
+    maximum = max((value.number for value in values), default=0) or 1
     marks = [
         Mark(
             value=value,
             label=shorten_label(value.label),
             y=str(row * ROW_HEIGHT + BAR_Y),
-            width=f"{100 * value.number / most:.2f}%",
+            width=f"{100 * value.number / maximum:.2f}%",
             text_y=str(row * ROW_HEIGHT + TEXT_Y),
         )
         for row, value in enumerate(values)
@@ -273,21 +274,21 @@ def bar_chart(key: str, title: str, heading: str, values: Sequence[Value], basis
 
 def column_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
     """Return a chart of vertical bars, which fit about a dozen short labels."""
-    most = max((value.number for value in values), default=0) or 1
+    maximum = max((value.number for value in values), default=0) or 1
     step = 100 / max(len(values), 1)
     marks = []
-    for place, value in enumerate(values):
-        height = COLUMN_HEIGHT * value.number / most
+    for index, value in enumerate(values):
+        height = COLUMN_HEIGHT * value.number / maximum
         top = HEAD_HEIGHT + COLUMN_HEIGHT - height
         marks.append(
             Mark(
                 value=value,
                 label=value.label,
-                x=f"{(place + 0.14) * step:.2f}%",
+                x=f"{(index + 0.14) * step:.2f}%",
                 y=f"{top:.1f}",
                 width=f"{0.72 * step:.2f}%",
                 height=f"{height:.1f}",
-                text_x=f"{(place + 0.5) * step:.2f}%",
+                text_x=f"{(index + 0.5) * step:.2f}%",
                 text_y=f"{top - 6:.1f}",
             )
         )
@@ -299,19 +300,19 @@ def describe_values(values: Sequence[Value]) -> str:
     """Return a sentence with the number of values, the smallest and the largest."""
     if not values:
         return gettext("No data yet.")
-    most = max(values, key=lambda value: value.number)
-    least = min(values, key=lambda value: value.number)
-    said = ngettext(
+    largest = max(values, key=lambda value: value.number)
+    smallest = min(values, key=lambda value: value.number)
+    sentence = ngettext(
         "%(count)d value, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
         "%(count)d values, from %(least)s (%(least_label)s) to %(most)s (%(most_label)s).",
         len(values),
     )
-    return said % {
+    return sentence % {
         "count": len(values),
-        "least": f"{number_format(least.number, force_grouping=True)}{least.unit}",
-        "least_label": least.label,
-        "most": f"{number_format(most.number, force_grouping=True)}{most.unit}",
-        "most_label": most.label,
+        "least": f"{number_format(smallest.number, force_grouping=True)}{smallest.unit}",
+        "least_label": smallest.label,
+        "most": f"{number_format(largest.number, force_grouping=True)}{largest.unit}",
+        "most_label": largest.label,
     }
 
 

@@ -49,16 +49,16 @@ def make_thumbnail(key: int) -> None:
         Paper.objects.filter(pk=key).update(thumbnail=name)
 
 
-def _render(source: str, present: str) -> str:
-    """Return the name of the thumbnail of a stored file. Render it unless `present` is up to date."""
+def _render(source: str, current_name: str) -> str:
+    """Return the name of the thumbnail of a stored file. Render it unless `current_name` is up to date."""
     if default_storage.size(source) > MAX_SOURCE_BYTES:
         raise ValueError("The file is too large.")
-    if present.startswith(_prefix(source)):
-        return present
+    if current_name.startswith(_prefix(source)):
+        return current_name
     with default_storage.open(source) as file:
         content = file.read()
     command = [sys.executable, "-m", "papers.picture_process"]
-    made = subprocess.run(  # noqa: S603 - our own module
+    thumbnail = subprocess.run(  # noqa: S603 - our own module
         command,
         input=content,
         capture_output=True,
@@ -66,7 +66,7 @@ def _render(source: str, present: str) -> str:
         timeout=TIMEOUT_SECONDS,
         cwd=settings.BASE_DIR,
     ).stdout
-    return store_thumbnail(source, made)
+    return store_thumbnail(source, thumbnail)
 
 
 def _prefix(source: str) -> str:
@@ -75,13 +75,13 @@ def _prefix(source: str) -> str:
     return f"thumbnails/{digest}-"
 
 
-def store_thumbnail(source: str, made: bytes) -> str:
+def store_thumbnail(source: str, content: bytes) -> str:
     """Store the thumbnail of a stored file, and return its name."""
-    with Image.open(io.BytesIO(made)) as image:
+    with Image.open(io.BytesIO(content)) as image:
         width, height = image.size
-    digest = blake2b(made, digest_size=8).hexdigest()
+    digest = blake2b(content, digest_size=8).hexdigest()
     name = f"{_prefix(source)}{digest}-{width}x{height}.webp"
-    return name if default_storage.exists(name) else default_storage.save(name, ContentFile(made))
+    return name if default_storage.exists(name) else default_storage.save(name, ContentFile(content))
 
 
 def _enqueue(key: int) -> None:

@@ -51,21 +51,21 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     detailed = chosen["view"] == "detailed"
     page = paginate(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
     papers = edition.papers.published().in_key_order(list(page)).list_rows(detailed=detailed)
-    query, narrowed = chooser.query(), chooser.query(but=["sort", "seed", "by", "view"])
-    parameters = "&".join(filter(None, (query, f"page={page.number}" if page.number > 1 else "")))
+    query, files_query = chooser.query(), chooser.query(without=["sort", "seed", "by", "view"])
+    canonical_query = "&".join(filter(None, (query, f"page={page.number}" if page.number > 1 else "")))
     address = f"{settings.SITE_URL}{request.path}"
     context = {
         "chooser": chooser,
         "chosen": chosen,
         # The value of the list's own search box. The one in the header is for all kinds of results.
         "typed": chooser.text,
-        "corrected": str(chooser.query_found) if chooser.is_corrected else "",
+        "corrected": str(chooser.searched_query) if chooser.is_corrected else "",
         "page": page,
         "papers": papers,
         "groups": chooser.groups(papers),
-        "files_query": f"?{narrowed}" if narrowed else "",
+        "files_query": f"?{files_query}" if files_query else "",
         "base_query": f"{query}&" if query else "",
-        "canonical_url": f"{address}?{parameters}" if parameters else address,
+        "canonical_url": f"{address}?{canonical_query}" if canonical_query else address,
     }
     return render(request, "papers/list.html", context)
 
@@ -75,8 +75,8 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
     topics = edition.topics.published().select_related("parent__parent", "edition")
     topic = get_object_or_404(topics, slug=slug)
     page = paginate(request, edition.papers.published().in_topic(topic).by_title(), PAGE_SIZE)
-    shown: Any = page.object_list
-    page.object_list = shown.list_rows()
+    papers: Any = page.object_list
+    page.object_list = papers.list_rows()
     context = {
         "topic": topic,
         "files_query": f"?topic={topic.slug}",
@@ -84,7 +84,7 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
         "page": page,
         "crumbs": [
             papers_crumb(edition),
-            *((above.name, above.get_absolute_url()) for above in topic.ancestors),
+            *((ancestor.name, ancestor.get_absolute_url()) for ancestor in topic.ancestors),
         ],
     }
     return render(request, "papers/topic.html", context)
@@ -119,16 +119,16 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
     """Return a 410 page about a paper that was public, because it may have been cited."""
     keys = keys_with_value(Paper, edition.pk, "uid", uid)
-    found = formerly_public(Paper, keys, ["title"], timezone.now())
-    if not found:
+    former_papers = formerly_public(Paper, keys, ["title"], timezone.now())
+    if not former_papers:
         raise Http404
-    paper = found[-1]
+    paper = former_papers[-1]
     # The title is empty if the history was erased with a person's data.
     title = str(paper.values["title"])
     # Show only authorships that have not changed since the paper was public. A deleted paper has none.
     changed = RowChange.objects.about(Paper, paper.key).filter(change_set__at__gte=paper.ended)
-    later = changed.filter(model=Authorship._meta.label_lower).values("object_id")
-    authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=later))
+    changed_keys = changed.filter(model=Authorship._meta.label_lower).values("object_id")
+    authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=changed_keys))
     context = {
         "title": markup.plain(title or uid),
         "title_html": markup.inline(title) if title else escape(uid),

@@ -94,16 +94,16 @@ _ROWS: dict[int, str] = {
 }
 
 
-def _read(row: int, text: str) -> list[Tile]:
+def _parse_tiles(row: int, text: str) -> list[Tile]:
     tiles = []
     for part in text.split("; "):
-        code, rest = part.split(" ", 1)
-        name, column = rest.rsplit(" ", 1)
+        code, name_and_column = part.split(" ", 1)
+        name, column = name_and_column.rsplit(" ", 1)
         tiles.append(Tile(code, name, int(column), row))
     return tiles
 
 
-TILES: list[Tile] = [tile for row, text in _ROWS.items() for tile in _read(row, text)]
+TILES: list[Tile] = [tile for row, text in _ROWS.items() for tile in _parse_tiles(row, text)]
 
 # Folded spellings of countries other than their names and codes.
 _SPELLINGS = (
@@ -117,14 +117,14 @@ _SPELLINGS = (
 )
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     words = "".join(letter if letter.isalnum() else " " for letter in fold(name))
     return " ".join(words.split())
 
 
 _BY_CODE = {tile.code: tile for tile in TILES}
 _BY_NAME = (
-    {_folded(tile.name): tile for tile in TILES}
+    {_fold_name(tile.name): tile for tile in TILES}
     | {tile.code.lower(): tile for tile in TILES}
     | {spelling: _BY_CODE[part[:2]] for part in _SPELLINGS.split("; ") for spelling in part[3:].split(", ")}
 )
@@ -136,4 +136,4 @@ def tile_of(country: str) -> Tile | None:
     >>> tile_of("Republic of Korea").code
     'KR'
     """
-    return _BY_NAME.get(_folded(country))
+    return _BY_NAME.get(_fold_name(country))

@@ -72,18 +72,18 @@ class GrantAward(BulkAction):
         if not (access.may("change", Award, award) and access.may_inline("add", AwardGrant, award)):
             raise PermissionDenied
         grants = AwardGrant.objects.filter(award=award)
-        last = grants.aggregate(last=Max("position"))["last"] or 0
+        last_position = grants.aggregate(last=Max("position"))["last"] or 0
         winners = {*grants.values_list(self.winner, flat=True)}
-        merged = [row for row in rows if getattr(row, "merged_into_id", None)]
-        gone = gettext("It was merged into another entry.")
+        merged_rows = [row for row in rows if getattr(row, "merged_into_id", None)]
+        reason = gettext("It was merged into another entry.")
         plan = BulkPlan(
-            same=[row for row in rows if row.pk in winners], skipped=[(row, gone) for row in merged]
+            same=[row for row in rows if row.pk in winners], skipped=[(row, reason) for row in merged_rows]
         )
-        fresh = [row for row in rows if row.pk not in winners and row not in merged]
-        says = gettext("gets the award “%(award)s”") % {"award": award}
-        for place, row in enumerate(fresh, start=last + 1):
-            made = AwardGrant(award=award, position=place, **{self.winner: row})
-            plan.lines.append(BulkChange(row, says, new_row=made))
+        new_winners = [row for row in rows if row.pk not in winners and row not in merged_rows]
+        summary = gettext("gets the award “%(award)s”") % {"award": award}
+        for position, row in enumerate(new_winners, start=last_position + 1):
+            grant = AwardGrant(award=award, position=position, **{self.winner: row})
+            plan.lines.append(BulkChange(row, summary, new_row=grant))
         return plan
 
 
@@ -95,25 +95,25 @@ def match_urls(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]],
     """
     numbered = enumerate(source.splitlines(), start=1)
     lines = [(number, cells) for number, line in numbered if (cells := SEPARATORS.sub(" ", line).split())]
-    sizes = {len(cells) for _number, cells in lines}
+    cell_counts = {len(cells) for _number, cells in lines}
     problems = [*filter(None, (_check_line(number, cells) for number, cells in lines))]
     if not lines:
         problems = [gettext("Paste at least one address.")]
     elif problems:
         pass
-    elif sizes == {2}:
-        checked = (_check_identifier(number, cells[0], uids) for number, cells in lines)
-        problems = [*filter(None, checked)]
-    elif sizes == {1, 2}:
+    elif cell_counts == {2}:
+        identifier_problems = (_check_identifier(number, cells[0], uids) for number, cells in lines)
+        problems = [*filter(None, identifier_problems)]
+    elif cell_counts == {1, 2}:
         problems = [gettext("Start every line with a paper's identifier, or none of them.")]
     elif len(lines) != len(uids):
-        sentence = gettext(
+        message = gettext(
             "%(addresses)d addresses for %(papers)d papers: start each line with the paper's identifier."
         )
-        problems = [sentence % {"addresses": len(lines), "papers": len(uids)}]
+        problems = [message % {"addresses": len(lines), "papers": len(uids)}]
     if problems:
         return [], problems
-    if sizes == {1}:
+    if cell_counts == {1}:
         return [(index, address) for index, (_number, (address,)) in enumerate(lines)], []
     return [(uids.index(uid), address) for _number, (uid, address) in lines], []
 
@@ -141,10 +141,10 @@ def _check_line(number: int, cells: list[str]) -> str:
 def _check_identifier(number: int, uid: str, uids: Sequence[str]) -> str:
     if uids.count(uid) == 1:
         return ""
-    sentence = gettext("Line %(line)d: no chosen paper has the identifier “%(uid)s”.")
+    message = gettext("Line %(line)d: no chosen paper has the identifier “%(uid)s”.")
     if uid in uids:
-        sentence = gettext("Line %(line)d: two chosen papers have the identifier “%(uid)s”.")
-    return sentence % {"line": number, "uid": uid}
+        message = gettext("Line %(line)d: two chosen papers have the identifier “%(uid)s”.")
+    return message % {"line": number, "uid": uid}
 
 
 class LinksForm(ActionForm):
@@ -176,32 +176,32 @@ class AddMaterial(BulkAction):
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
         pairs, problems = match_urls(values["addresses"], [row.uid for row in rows])
-        known = Material.objects.filter(paper__in=[row.pk for row in rows])
-        here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
-        last = dict(known.values_list("paper").annotate(last=Max("position")).order_by())
+        materials = Material.objects.filter(paper__in=[row.pk for row in rows])
+        existing_urls = {*materials.filter(kind=values["kind"]).values_list("paper", "url")}
+        last_positions = dict(materials.values_list("paper").annotate(last=Max("position")).order_by())
         plan, access = BulkPlan(problems=problems), access_for(request)
         kind = Material.Kind(values["kind"]).label
         for index, address in pairs:
             paper = rows[index]
-            if (paper.pk, address) in here:
+            if (paper.pk, address) in existing_urls:
                 plan.same.append(paper)
                 continue
-            here.add((paper.pk, address))
-            last[paper.pk] = last.get(paper.pk, 0) + 1
-            made = Material(
+            existing_urls.add((paper.pk, address))
+            last_positions[paper.pk] = last_positions.get(paper.pk, 0) + 1
+            material = Material(
                 paper=paper,
                 kind=values["kind"],
                 label=values["label"],
                 url=address,
                 visible=values["visible"],
-                position=last[paper.pk],
+                position=last_positions[paper.pk],
             )
-            if not access.may("add", Material, made):
+            if not access.may("add", Material, material):
                 plan.skipped.append((paper, gettext("You don’t have permission to add material to it.")))
                 continue
-            made.clean_in_memory()
-            says = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
-            plan.lines.append(BulkChange(paper, says, new_row=made))
+            material.clean_in_memory()
+            summary = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
+            plan.lines.append(BulkChange(paper, summary, new_row=material))
         return plan
 
 

@@ -32,7 +32,7 @@ class DecisionFilter(PaperFilter):
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         rows = Paper.objects.filter(edition=edition).order_by("decision")
         decisions = rows.values_list("decision", flat=True).distinct()
-        return [(one, one or pgettext("decision on a paper", "None")) for one in decisions]
+        return [(decision, decision or pgettext("decision on a paper", "None")) for decision in decisions]
 
     def papers(self, value: str) -> QuerySet[Any]:
         return Paper.objects.filter(decision=value).order_by().values("pk")
@@ -47,7 +47,7 @@ class CountryFilter(PaperFilter):
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         rows = Institution.objects.filter(authorships__paper__edition=edition).exclude(country="")
         countries = rows.order_by("country").values_list("country", flat=True).distinct()
-        return [(one, one) for one in countries]
+        return [(country, country) for country in countries]
 
     def papers(self, value: str) -> QuerySet[Any]:
         return Authorship.objects.filter(institutions__country=value).order_by().values("paper")

@@ -168,13 +168,13 @@ class PaperAdmin(ContentAdmin[Paper]):
     @admin.display(description=_("authors"))
     def authors(self, paper: Paper) -> str:
         names = [row.name for row in paper.authorships.all()]
-        more = len(names) - SHOWN_AUTHORS
-        shown = ", ".join(names[:SHOWN_AUTHORS])
-        if more <= 0:
-            return shown
-        return ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", more) % {
-            "names": shown,
-            "count": more,
+        remaining = len(names) - SHOWN_AUTHORS
+        shown_names = ", ".join(names[:SHOWN_AUTHORS])
+        if remaining <= 0:
+            return shown_names
+        return ngettext("%(names)s and %(count)d more", "%(names)s and %(count)d more", remaining) % {
+            "names": shown_names,
+            "count": remaining,
         }
 
     @admin.display(description=_("appearances"))

@@ -25,8 +25,8 @@ PLAYERS = (
 @register.filter
 def player(address: str) -> str:
     """Return the address of a video's player, or an empty string if its host is not allowed."""
-    found = ((pattern.match(address), url) for pattern, url in PLAYERS)
-    url = next((url.format(match[1]) for match, url in found if match), address)
+    matches = ((pattern.match(address), url) for pattern, url in PLAYERS)
+    url = next((url.format(match[1]) for match, url in matches if match), address)
     parts = urlsplit(url)
     return url if parts.scheme == "https" and parts.netloc in settings.VIDEO_HOSTS else ""
 
