@@ -107,10 +107,11 @@ class PaperNumbers:
         label: "Callable[[T], str | StrPromise]" = str,
     ) -> Choices:
         """Return the choices with papers, in the order of the members."""
-        pairs = ((member, self.bits(keys)) for member, keys in members.items())
-        return {
-            value(member): FacetValue(value(member), label(member), bits) for member, bits in pairs if bits
-        }
+        choices: Choices = {}
+        for member, keys in members.items():
+            if bits := self.bits(keys):
+                choices[value(member)] = FacetValue(value(member), label(member), bits)
+        return choices
 
 
 # Queries

@@ -232,31 +232,29 @@ def appearances_by_paper(
     """Return the presentations of these papers, by time. One query, none without keys."""
     labels = kind_labels(papers.model, "presentations")
     rows = _published_parts(papers, "presentations", keys, at).with_beginning()
-    placed = rows.annotate(
-        where=Coalesce("room_id", "session__room_id"),
+    talks = rows.annotate(
+        room_key=Coalesce("room_id", "session__room_id"),
         room_slug=Coalesce("room__slug", "session__room__slug"),
-        place=Coalesce("room__name", "session__room__name"),
+        room_name=Coalesce("room__name", "session__room__name"),
     )
-    kind = ("kind", "kind_name", "counts_as")
-    columns = ("paper_id", "uid", *kind, "begins", "where", "room_slug", "place", "board", "called_off")
+    columns = ("paper_id", "uid", "kind", "kind_name", "counts_as", "begins", "board", "called_off")
+    room_columns = ("room_key", "room_slug", "room_name")
     return group_values(
         (
-            paper,
+            row.paper_id,
             TalkRow(
-                uid,
-                kind,
-                name or labels[kind],
-                counts_as,
-                start=start,
-                room_id=room,
-                room=RoomRow(slug, place) if slug else None,
-                board=board,
-                cancelled=off,
+                row.uid,
+                row.kind,
+                row.kind_name or labels[row.kind],
+                row.counts_as,
+                start=row.begins,
+                room_id=row.room_key,
+                room=RoomRow(row.room_slug, row.room_name) if row.room_slug else None,
+                board=row.board,
+                cancelled=row.called_off,
             ),
         )
-        for paper, uid, kind, name, counts_as, start, room, slug, place, board, off in placed.values_list(
-            *columns
-        )
+        for row in talks.values_list(*columns, *room_columns, named=True)
     )
 
 
