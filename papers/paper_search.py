@@ -78,7 +78,9 @@ class PaperSearch(PaperFilter):
     def reading(self) -> Reading:
         if not self.text:
             return Reading("")
-        return read_filters(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
+        return read_filters(
+            self.text, self.words.vocabulary, plain=self.plain_words, chosen=self.given_facets
+        )
 
     def read_catalog(self) -> Catalog:
         """Return the catalog. With words, its facets include values that no paper has."""

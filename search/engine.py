@@ -17,7 +17,7 @@ from search.models import AFTER_LETTERS, MIN_WORD_CHARS, Document, Word
 from search.query import Field, Query, Term
 
 # The primary key of a document, its score above 0, and the row: its kind, primary key, edition, markers.
-type Found = tuple[int, float, str, int, int | None, str]
+type ScoredDocument = tuple[int, float, str, int, int | None, str]
 # Groups of marker words; a document has to contain one word of each group.
 type Markers = Sequence[Sequence[str]]
 
@@ -117,20 +117,20 @@ class Engine(ABC):
             return
         statement = " UNION ALL ".join([WORDS_WITH_PREFIX] * len(prefixes))
         parameters = [
-            one for n, prefix in enumerate(prefixes) for one in (n, prefix, f"{prefix}{AFTER_LETTERS}")
+            value for n, prefix in enumerate(prefixes) for value in (n, prefix, f"{prefix}{AFTER_LETTERS}")
         ]
-        found: list[dict[str, int]] = [{} for _ in prefixes]
+        counts_by_prefix: list[dict[str, int]] = [{} for _ in prefixes]
         for number, word, documents in self.fetch_all(statement, parameters):
-            found[number][word] = documents
-        for prefix, known in zip(prefixes, found, strict=True):
+            counts_by_prefix[number][word] = documents
+        for prefix, counts in zip(prefixes, counts_by_prefix, strict=True):
             self._expansions[prefix] = []
-            if len(known) > MAX_EXPANDED_WORDS:
+            if len(counts) > MAX_EXPANDED_WORDS:
                 continue
             if len(prefix) < MIN_WORD_CHARS:
                 # The vocabulary does not contain words as short as the prefix itself.
-                self._expansions[prefix] = [prefix, *known]
-            elif sum(known.values()) >= MANY_DOCUMENTS:
-                self._expansions[prefix] = [*known]
+                self._expansions[prefix] = [prefix, *counts]
+            elif sum(counts.values()) >= MANY_DOCUMENTS:
+                self._expansions[prefix] = [*counts]
 
     def use_common_words(self, terms: Iterable[Term]) -> bool:
         """Replace prefixes of two letters by the commonest words, if many documents contain these.
@@ -142,8 +142,8 @@ class Engine(ABC):
         for term in terms:
             if term.is_vague and term.where is Field.ANY and not self.expansion(term):
                 prefix = term.words[-1]
-                known = Word.objects.starting_with(prefix).order_by("-documents")
-                commonest = dict(known.values_list("word", "documents")[:COMMON_WORDS])
+                words = Word.objects.starting_with(prefix).order_by("-documents")
+                commonest = dict(words.values_list("word", "documents")[:COMMON_WORDS])
                 if sum(commonest.values()) >= MANY_DOCUMENTS:
                     self._expansions[prefix] = [prefix, *commonest]
                     is_replaced = True
@@ -152,15 +152,15 @@ class Engine(ABC):
     def fetch_all(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         with self.connection.cursor() as cursor:
             cursor.execute(statement, parameters)
-            found: list[Any] = cursor.fetchall()
-        return found
+            rows: list[Any] = cursor.fetchall()
+        return rows
 
     @abstractmethod
-    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         """Return documents that contain every wanted word outside their body."""
 
     @abstractmethod
-    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         """Return documents that contain the wanted words anywhere."""
 
     @abstractmethod
@@ -177,25 +177,25 @@ class Engine(ABC):
 
     def describe_document(self, kind: str, object_id: int) -> DescribedDocument | None:
         """Return the document of a row, with the number of documents that contain each word; or `None`."""
-        found = self.fetch_all(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
-        documents = {word: number for number, word, body in found if body is None}
-        texts = ((key, head, body) for key, head, body in found if body is not None)
-        return next((DescribedDocument(*text, documents) for text in texts), None)
+        rows = self.fetch_all(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
+        word_counts = {word: number for number, word, body in rows if body is None}
+        documents = ((key, head, body) for key, head, body in rows if body is not None)
+        return next((DescribedDocument(*document, word_counts) for document in documents), None)
 
     def similar_rows(
         self, document: int, kind: str, weights: Mapping[str, float], limit: int
     ) -> list[tuple[int, int | None]]:
         """Return other rows of this kind that share the words of most weight, each with its edition."""
-        each = [self.select_sharing(word, weight, kind, document) for word, weight in weights.items()]
-        found = (
+        selections = [self.select_sharing(word, weight, kind, document) for word, weight in weights.items()]
+        ranking = (
             "SELECT id, sum(weight) AS likeness"
-            f" FROM ({' UNION ALL '.join(statement for statement, _ in each)}) AS shared"
+            f" FROM ({' UNION ALL '.join(statement for statement, _ in selections)}) AS shared"
             " GROUP BY id ORDER BY likeness DESC, id DESC LIMIT %s"
         )
         return self.fetch_all(
-            f"SELECT object_id, edition FROM search_document JOIN ({found}) AS found USING (id)"
+            f"SELECT object_id, edition FROM search_document JOIN ({ranking}) AS found USING (id)"
             " ORDER BY likeness DESC, id DESC",
-            [*(one for _, parameters in each for one in parameters), limit],
+            [*(parameter for _, parameters in selections for parameter in parameters), limit],
         )
 
     @abstractmethod
@@ -227,29 +227,29 @@ class SQLite(Engine):
     # Folded words need no escape.
     IN_WORDS = """IN (SELECT value FROM words, json_each('["' || replace(text, ' ', '","') || '"]'))"""
 
-    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         score = f"bm25(search_head, {HEAD_WEIGHTS})"
-        return self._ranked("search_head", score, [self._expression(query, markers)], limit)
+        return self._fetch_ranked("search_head", score, [self._expression(query, markers)], limit)
 
-    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         match = self._expression(query, markers)
         score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
         if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
-            held = f"SELECT 1 FROM search_whole WHERE search_whole MATCH %s LIMIT {MAX_RANKED_PHRASES + 1}"
+            rows = f"SELECT 1 FROM search_whole WHERE search_whole MATCH %s LIMIT {MAX_RANKED_PHRASES + 1}"
             score = (
-                f"CASE WHEN (SELECT count(*) FROM ({held})) > {MAX_RANKED_PHRASES} THEN 0.0 ELSE {score} END"
+                f"CASE WHEN (SELECT count(*) FROM ({rows})) > {MAX_RANKED_PHRASES} THEN 0.0 ELSE {score} END"
             )
             matches.append(match)
-        return self._ranked("search_whole", score, matches, limit)
+        return self._fetch_ranked("search_whole", score, matches, limit)
 
     def matching_keys(self, query: Query, markers: Markers) -> list[int]:
-        found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
-        statement = f"SELECT object_id FROM search_document WHERE id IN ({found})"
+        matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
+        statement = f"SELECT object_id FROM search_document WHERE id IN ({matching_ids})"
         return [key for (key,) in self.fetch_all(statement, [self._expression(query, markers)])]
 
     def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
-        found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
-        statement = f"SELECT scope, count(*) FROM search_document WHERE id IN ({found}) GROUP BY scope"
+        matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
+        statement = f"SELECT scope, count(*) FROM search_document WHERE id IN ({matching_ids}) GROUP BY scope"
         return dict(self.fetch_all(statement, [self._expression(query, markers)]))
 
     def contains(self, term: Term) -> bool:
@@ -272,9 +272,9 @@ class SQLite(Engine):
             for table in ("search_head", "search_whole"):
                 cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', %s)", [MERGED_PAGES])
 
-    def _ranked(self, table: str, score: str, matches: list[str], limit: int) -> list[Found]:
-        holding = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
-        newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
+    def _fetch_ranked(self, table: str, score: str, matches: list[str], limit: int) -> list[ScoredDocument]:
+        matching = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
+        newest = f"SELECT rowid AS id, {score} AS score FROM {matching}"
         # Lower values of bm25 are better.
         return self.fetch_all(
             f"SELECT id, -score, kind, object_id, edition, scope FROM ({newest})"
@@ -283,19 +283,19 @@ class SQLite(Engine):
         )
 
     def _expression(self, query: Query, markers: Markers) -> str:
-        wanted = [self._match(term) for term in query.wanted]
-        wanted += [_or(f'scope : "{word}"' for word in group) for group in markers]
-        refused = [self._match(term) for term in query.excluded]
-        found = f"({' AND '.join(wanted)})"
-        return f"{found} NOT {_or(refused)}" if refused else found
+        required = [self._match(term) for term in query.wanted]
+        required += [_or(f'scope : "{word}"' for word in group) for group in markers]
+        excluded = [self._match(term) for term in query.excluded]
+        expression = f"({' AND '.join(required)})"
+        return f"{expression} NOT {_or(excluded)}" if excluded else expression
 
     def _match(self, term: Term) -> str:
         if term.where is Field.YEAR:
             return _or(f'scope : "{year_word(year)}"' for year in term.words)
         phrase = f'"{" ".join(term.words)}"'
         if term.prefix:
-            known = self.expansion(term)
-            phrase = _or(f'"{word}"' for word in known) if known else f"{phrase} *"
+            words = self.expansion(term)
+            phrase = _or(f'"{word}"' for word in words) if words else f"{phrase} *"
         return f"{SQLITE_COLUMNS[term.where]} : {phrase}" if term.where else phrase
 
 
@@ -319,38 +319,38 @@ class PostgreSQL(Engine):
 
     IN_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
 
-    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         source = "search_document WHERE head @@ %s::tsquery"
-        return self._ranked(query, source, [self._expression(query.terms, markers)], limit)
+        return self._fetch_ranked(query, source, [self._expression(query.terms, markers)], limit)
 
-    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
-        source, parameters = self._whole(query, markers)
-        return self._ranked(query, source, parameters, limit)
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
+        source, parameters = self._whole_source(query, markers)
+        return self._fetch_ranked(query, source, parameters, limit)
 
-    def _whole(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
+    def _whole_source(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
         """Return the FROM clause for documents that contain the wanted words anywhere, and its parameters."""
-        terms = tuple(_anywhere(query.terms))
-        loose = tuple(_loose(terms))
+        terms = tuple(_without_fields(query.terms))
+        split_terms = tuple(_split_phrases(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
-        parameters = [self._expression(loose, markers)]
-        if wanted := _in_head_fields(query.wanted):
+        parameters = [self._expression(split_terms, markers)]
+        if required := _in_head_fields(query.wanted):
             source += " AND head @@ %s::tsquery"
-            parameters.append(self._expression(tuple(wanted), []))
+            parameters.append(self._expression(tuple(required), []))
         if excluded := _in_head_fields(query.excluded):
             source += " AND NOT head @@ %s::tsquery"
             parameters.append(_pg_or(map(self._match, excluded)))
-        if loose != terms:
-            near = f"SELECT {POSTGRESQL_COLUMNS}, whole FROM {source} LIMIT {MAX_PHRASE_DOCUMENTS}"
-            source = f"({near}) AS near WHERE whole @@ %s::tsquery"
+        if split_terms != terms:
+            candidates = f"SELECT {POSTGRESQL_COLUMNS}, whole FROM {source} LIMIT {MAX_PHRASE_DOCUMENTS}"
+            source = f"({candidates}) AS near WHERE whole @@ %s::tsquery"
             parameters.append(self._expression(terms, []))
         return source, parameters
 
     def matching_keys(self, query: Query, markers: Markers) -> list[int]:
-        source, parameters = self._whole(query, markers)
+        source, parameters = self._whole_source(query, markers)
         return [key for (key,) in self.fetch_all(f"SELECT object_id FROM {source}", parameters)]
 
     def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
-        source, parameters = self._whole(query, markers)
+        source, parameters = self._whole_source(query, markers)
         return dict(self.fetch_all(f"SELECT scope, count(*) FROM {source} GROUP BY scope", parameters))
 
     def contains(self, term: Term) -> bool:
@@ -375,7 +375,9 @@ class PostgreSQL(Engine):
             if changed >= ANALYZE_ROWS:
                 cursor.execute("ANALYZE search_document")
 
-    def _ranked(self, query: Query, source: str, parameters: list[str], limit: int) -> list[Found]:
+    def _fetch_ranked(
+        self, query: Query, source: str, parameters: list[str], limit: int
+    ) -> list[ScoredDocument]:
         return self.fetch_all(
             f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition, scope"
             f" FROM (SELECT {POSTGRESQL_COLUMNS} FROM {source} LIMIT %s) AS found"
@@ -387,19 +389,19 @@ class PostgreSQL(Engine):
         """Return a query as a tsquery."""
         parts = [self._match(term) for term in terms if not term.excluded]
         parts += [_pg_or(f"'{word}'" for word in group) for group in markers]
-        refused = [self._match(term) for term in terms if term.excluded]
-        return " & ".join([*parts, f"!{_pg_or(refused)}"] if refused else parts)
+        excluded = [self._match(term) for term in terms if term.excluded]
+        return " & ".join([*parts, f"!{_pg_or(excluded)}"] if excluded else parts)
 
     def _match(self, term: Term) -> str:
         if term.where is Field.YEAR:
             return _pg_or(f"'{year_word(year)}'" for year in term.words)
         label = POSTGRESQL_LABELS.get(term.where, "")
-        if term.prefix and (known := self.expansion(term)):
-            return _pg_or(f"'{word}':{label}" for word in known)
+        if term.prefix and (words := self.expansion(term)):
+            return _pg_or(f"'{word}':{label}" for word in words)
         return _pg_phrase(term, label)
 
 
-def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
+def _without_fields(terms: Iterable[Term]) -> Iterable[Term]:
     """Yield terms without their fields, for the index that does not distinguish them.
 
     Terms that exclude words from a field are dropped. So are short prefixes of a field, which most documents
@@ -414,7 +416,7 @@ def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
             yield replace(term, where=Field.ANY)
 
 
-def _loose(terms: Iterable[Term]) -> Iterable[Term]:
+def _split_phrases(terms: Iterable[Term]) -> Iterable[Term]:
     """Split phrases into words: the index finds documents with these, but not whether they are adjacent."""
     for term in terms:
         *before, last = term.words

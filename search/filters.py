@@ -16,7 +16,7 @@ session on Wednesday 8 July, a room "Hall A" and a topic "Robotics":
 - Without an operator, only complete names are recognized. A topic is recognized only if no other words
   remain, since more words mean a wider search.
 - Phrases and excluded words are not changed, nor are operators with an unknown value.
-- Only the first filter of each facet is used; `known` facets, which were chosen elsewhere, get none.
+- Only the first filter of each facet is used; `chosen` facets, which were chosen elsewhere, get none.
 - `plain` words, whose filter the visitor removed, are not recognized without an operator.
 """
 
@@ -97,16 +97,16 @@ class Reading:
 
     def without(self, filters: Iterable[Filter]) -> str:
         """Return the text without these filters and the connecting words."""
-        left_out = sorted([*self.skipped, *((one.start, one.end) for one in filters)])
-        rest, place = [], 0
-        for start, end in left_out:
-            rest.append(self.text[place:start])
-            place = end
-        return " ".join(" ".join([*rest, self.text[place:]]).split())
+        spans = sorted([*self.skipped, *((filter_.start, filter_.end) for filter_ in filters)])
+        parts, position = [], 0
+        for start, end in spans:
+            parts.append(self.text[position:start])
+            position = end
+        return " ".join(" ".join([*parts, self.text[position:]]).split())
 
-    def source_text(self, one: Filter) -> str:
+    def source_text(self, filter_: Filter) -> str:
         """Return the words from which this filter was parsed."""
-        return self.text[one.start : one.end]
+        return self.text[filter_.start : filter_.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,30 +121,30 @@ class _Token:
 
 
 def read_filters(
-    text: str, vocabulary: Vocabulary, *, plain: Iterable[str] = (), known: Collection[str] = ()
+    text: str, vocabulary: Vocabulary, *, plain: Iterable[str] = (), chosen: Collection[str] = ()
 ) -> Reading:
     """Split a text into filters and words; see the module's documentation for the rules."""
     text = text[:MAX_QUERY_CHARS]
     tokens = list(_tokens(text))
-    refused = {tuple(fold_words(one)) for one in plain}
-    found: dict[str, Filter] = {}
-    left: list[_Token | Filter] = []
-    place = 0
-    while place < len(tokens):
-        one, count = _understood(tokens, place, vocabulary, refused)
-        place += count
-        if one is None or one.facet in found or one.facet in known:
-            left += tokens[place - count : place]
+    plain_names = {tuple(fold_words(name)) for name in plain}
+    by_facet: dict[str, Filter] = {}
+    parts: list[_Token | Filter] = []
+    index = 0
+    while index < len(tokens):
+        filter_, count = _longest_filter(tokens, index, vocabulary, plain_names)
+        index += count
+        if filter_ is None or filter_.facet in by_facet or filter_.facet in chosen:
+            parts += tokens[index - count : index]
         else:
-            found[one.facet] = one
-            left.append(one)
-    rest, skipped = _without_connecting_words(left)
-    if "topic" not in found and "topic" not in known:
-        topic = _topic(rest, vocabulary.topics, refused)
+            by_facet[filter_.facet] = filter_
+            parts.append(filter_)
+    remaining, skipped = _without_connecting_words(parts)
+    if "topic" not in by_facet and "topic" not in chosen:
+        topic = _topic_filter(remaining, vocabulary.topics, plain_names)
         # A filter between the words of a topic separates them.
-        if topic and not any(topic.start < one.start < topic.end for one in found.values()):
-            found["topic"] = topic
-    filters = sorted(found.values(), key=lambda one: one.start)
+        if topic and not any(topic.start < filter_.start < topic.end for filter_ in by_facet.values()):
+            by_facet["topic"] = topic
+    filters = sorted(by_facet.values(), key=lambda filter_: filter_.start)
     return Reading(text, tuple(filters), tuple(skipped))
 
 
@@ -154,25 +154,25 @@ def _tokens(text: str) -> Iterator[_Token]:
         operator = (match["operator"] or "").lower()
         is_plain = not (match["minus"] or operator or match["phrase"] is not None)
         facet = operator if operator in FACETS and not match["minus"] else ""
-        if found := tuple(fold_words(value)):
-            yield _Token(match.start(), match.end(), found, is_plain, facet)
+        if words := tuple(fold_words(value)):
+            yield _Token(match.start(), match.end(), words, is_plain, facet)
 
 
-def _understood(
-    tokens: Sequence[_Token], place: int, vocabulary: Vocabulary, refused: Collection[Words]
+def _longest_filter(
+    tokens: Sequence[_Token], index: int, vocabulary: Vocabulary, plain_names: Collection[Words]
 ) -> tuple[Filter | None, int]:
     """Return the longest filter that begins with this token, and its number of tokens."""
-    first = tokens[place]
+    first = tokens[index]
     if first.facet:
-        value = _value(vocabulary.values.get(first.facet, {}), first.words)
+        value = _find_value(vocabulary.values.get(first.facet, {}), first.words)
         return (Filter(first.facet, value, first.start, first.end, True) if value else None), 1
     longest: tuple[Filter | None, int] = None, 1
     name: Words = ()
-    for count, token in enumerate(tokens[place:], start=1):
+    for count, token in enumerate(tokens[index:], start=1):
         if not token.is_plain:
             break
         name += token.words
-        if name in vocabulary.names and name not in refused:
+        if name in vocabulary.names and name not in plain_names:
             facet, value = vocabulary.names[name]
             longest = Filter(facet, value, first.start, token.end), count
         elif count > MAX_NAME_TOKENS:
@@ -180,21 +180,23 @@ def _understood(
     return longest
 
 
-def _topic(rest: Sequence[_Token], topics: Meanings, refused: Collection[Words]) -> Filter | None:
+def _topic_filter(
+    tokens: Sequence[_Token], topics: Meanings, plain_names: Collection[Words]
+) -> Filter | None:
     """Return the topic whose name consists of all remaining words."""
-    name = tuple(word for one in rest for word in one.words)
+    name = tuple(word for token in tokens for word in token.words)
     slug = topics.get(name)
-    if not slug or name in refused or not all(one.is_plain for one in rest):
+    if not slug or name in plain_names or not all(token.is_plain for token in tokens):
         return None
-    return Filter("topic", slug, rest[0].start, rest[-1].end)
+    return Filter("topic", slug, tokens[0].start, tokens[-1].end)
 
 
-def _value(values: Meanings, name: Words) -> str | None:
+def _find_value(values: Meanings, name: Words) -> str | None:
     """Return the value of this name, or of the only name that begins with these words."""
     if name in values:
         return values[name]
-    begun = {value for known, value in values.items() if _begins(known, name)}
-    return begun.pop() if len(begun) == 1 else None
+    matches = {value for candidate, value in values.items() if _begins(candidate, name)}
+    return matches.pop() if len(matches) == 1 else None
 
 
 def _begins(name: Words, typed: Words) -> bool:
@@ -210,40 +212,40 @@ def _without_connecting_words(
     parts: Sequence[_Token | Filter],
 ) -> tuple[list[_Token], list[tuple[int, int]]]:
     """Return the remaining tokens, and the spans of those that are ignored next to another part."""
-    skipped = {beside for place in range(len(parts)) for beside in _saying_nothing(parts, place)}
-    rest = [one for place, one in enumerate(parts) if isinstance(one, _Token) and place not in skipped]
-    return rest, [(parts[place].start, parts[place].end) for place in sorted(skipped)]
+    skipped = {ignored for index in range(len(parts)) for ignored in _ignored_indexes(parts, index)}
+    tokens = [part for index, part in enumerate(parts) if isinstance(part, _Token) and index not in skipped]
+    return tokens, [(parts[index].start, parts[index].end) for index in sorted(skipped)]
 
 
-def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[int]:
-    """Yield the places of ignored words near this part: "on" Wednesday, posters "on"; "papers by" Hinton."""
-    part = parts[place]
-    before, after = (list(_connecting(parts, place, step)) for step in (-1, 1))
+def _ignored_indexes(parts: Sequence[_Token | Filter], index: int) -> Iterator[int]:
+    """Yield the indexes of ignored words near this part: "on" Wednesday, posters "on"; "papers by" Hinton."""
+    part = parts[index]
+    before, after = (list(_connecting_indexes(parts, index, step)) for step in (-1, 1))
     if isinstance(part, Filter):
         yield from before
         if part.facet == "kind":
             yield from after
         return
     is_noun = part.is_plain and part.words in {("papers",), tuple(fold_words(gettext("papers")))}
-    follows_filter = place > 0 and isinstance(parts[place - 1], Filter)
-    if is_noun and (place == 0 or follows_filter):
-        following = parts[place + len(after) + 1 :]
+    follows_filter = index > 0 and isinstance(parts[index - 1], Filter)
+    if is_noun and (index == 0 or follows_filter):
+        following = parts[index + len(after) + 1 :]
         if after or follows_filter or (following and isinstance(following[0], Filter)):
-            yield place
+            yield index
             yield from after
 
 
-def _connecting(parts: Sequence[_Token | Filter], place: int, step: int) -> Iterator[int]:
-    """Yield the places of the connecting words next to this one, before or after it."""
+def _connecting_indexes(parts: Sequence[_Token | Filter], index: int, step: int) -> Iterator[int]:
+    """Yield the indexes of the connecting words next to this part, before or after it."""
     # Many visitors type English words in any language of the site.
     connecting = {*fold_words(CONNECTING), *fold_words(gettext("about and at by for from in of on the"))}
-    beside = place + step
-    while 0 <= beside < len(parts):
-        part = parts[beside]
+    neighbor = index + step
+    while 0 <= neighbor < len(parts):
+        part = parts[neighbor]
         if isinstance(part, Filter) or not part.is_plain or not connecting.issuperset(part.words):
             return
-        yield beside
-        beside += step
+        yield neighbor
+        neighbor += step
 
 
 # The names of an edition
@@ -260,8 +262,8 @@ def edition_vocabulary(
 
     If `today` is one of the days, "today" and "tomorrow" are recognized as well.
     """
-    dated = sorted(days)
-    bare_days, any_days = day_names(dated, today)
+    sorted_days = sorted(days)
+    bare_days, any_days = day_names(sorted_days, today)
     bare_kinds, any_kinds = kind_names(kinds)
     room_names = _unique((tuple(fold_words(name)), slug) for slug, name in rooms.items())
     topic_names = _unique((tuple(fold_words(name)), slug) for slug, name in topics)
@@ -269,8 +271,8 @@ def edition_vocabulary(
     long_rooms = {
         name: slug for name, slug in room_names.items() if len("".join(name)) >= MIN_ROOM_CHARS and slug
     }
-    for facet, found in (("kind", bare_kinds), ("room", long_rooms), ("day", bare_days)):
-        names |= {name: (facet, value) for name, value in found.items() if name and value}
+    for facet, values_by_name in (("kind", bare_kinds), ("room", long_rooms), ("day", bare_days)):
+        names |= {name: (facet, value) for name, value in values_by_name.items() if name and value}
     values = {
         "day": any_days,
         "room": {**room_names, **_slugs(rooms)},
@@ -282,11 +284,11 @@ def edition_vocabulary(
 
 def site_vocabulary(editions: Iterable[tuple[str, str, int]]) -> Vocabulary:
     """Return the words for these editions (slug, name, year): the name, or the year if it is unique."""
-    known = [*editions]
-    pairs = [(name, slug) for slug, name, _year in known] + [(str(year), slug) for slug, _name, year in known]
+    rows = [*editions]
+    pairs = [(name, slug) for slug, name, _year in rows] + [(str(year), slug) for slug, _name, year in rows]
     names = _unique((tuple(fold_words(name)), slug) for name, slug in pairs)
     bare = {name: ("edition", slug) for name, slug in names.items() if slug}
-    return Vocabulary(bare, {"edition": {**names, **_slugs(slug for slug, *_ in known)}}, {})
+    return Vocabulary(bare, {"edition": {**names, **_slugs(slug for slug, *_ in rows)}}, {})
 
 
 def _slugs(slugs: Iterable[str]) -> Meanings:
@@ -295,11 +297,11 @@ def _slugs(slugs: Iterable[str]) -> Meanings:
 
 def _unique(pairs: Iterable[tuple[Words, str]]) -> Meanings:
     """Return the value of each name, `None` if several values have it."""
-    found: Meanings = {}
+    meanings: Meanings = {}
     for name, value in pairs:
-        found[name] = value if found.get(name, value) == value else None
-    found.pop((), None)
-    return found
+        meanings[name] = value if meanings.get(name, value) == value else None
+    meanings.pop((), None)
+    return meanings
 
 
 def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meanings]:
@@ -309,8 +311,8 @@ def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meani
     weekdays = [day.weekday() for day in days]
     for day in days:
         value = day.isoformat()
-        dates = list(_dates(day))
-        forms = list(_weekdays(day))
+        dates = list(_date_names(day))
+        forms = list(_weekday_names(day))
         bare += ((date_words, value) for date_words in dates)
         bare += ((weekday + date_words, value) for weekday, date_words in product(forms, dates))
         if weekdays.count(day.weekday()) == 1:
@@ -318,13 +320,20 @@ def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meani
             short += ((weekday, value) for weekday in forms)
         short.append(((str(day.day),), value))
     if today and today in days:
-        after = today + timedelta(days=1)
-        named = {gettext("today"): today, gettext("tomorrow"): after, "today": today, "tomorrow": after}
-        bare += ((tuple(fold_words(name)), day.isoformat()) for name, day in named.items() if day in days)
+        tomorrow = today + timedelta(days=1)
+        relative_days = {
+            gettext("today"): today,
+            gettext("tomorrow"): tomorrow,
+            "today": today,
+            "tomorrow": tomorrow,
+        }
+        bare += (
+            (tuple(fold_words(name)), day.isoformat()) for name, day in relative_days.items() if day in days
+        )
     return _unique(bare), _unique([*bare, *short])
 
 
-def _weekdays(day: date) -> Iterator[Words]:
+def _weekday_names(day: date) -> Iterator[Words]:
     """Yield the names of a day's weekday, in English and the current language."""
     number = day.weekday()
     english = ENGLISH_WEEKDAYS[number]
@@ -340,7 +349,7 @@ def _weekdays(day: date) -> Iterator[Words]:
         yield tuple(fold_words(name))
 
 
-def _dates(day: date) -> Iterator[Words]:
+def _date_names(day: date) -> Iterator[Words]:
     """Yield 2026 07 08; 8 july, july 8, 8th of july, and so on, with the year and without it."""
     yield tuple(fold_words(day.isoformat()))
     english = ENGLISH_MONTHS[day.month - 1]
@@ -356,22 +365,22 @@ def _dates(day: date) -> Iterator[Words]:
 
 def kind_names(kinds: Mapping[str, Iterable[str]]) -> tuple[Meanings, Meanings]:
     """Return the names of kinds in a text, in singular and plural, and those after an operator."""
-    every = [
+    pairs = [
         (name, slug)
         for slug, labels in kinds.items()
         for label in dict.fromkeys([*labels, slug.replace("_", " ").replace("-", " ")])
-        for name in _numbers(tuple(fold_words(label)))
+        for name in _singular_and_plural(tuple(fold_words(label)))
     ]
-    found = _unique(every)
-    bare = {name: slug for name, slug in found.items() if not ORDINARY_WORDS.issuperset(name)}
-    return bare, found
+    any_kinds = _unique(pairs)
+    bare_kinds = {name: slug for name, slug in any_kinds.items() if not ORDINARY_WORDS.issuperset(name)}
+    return bare_kinds, any_kinds
 
 
-def _numbers(name: Words) -> Iterator[Words]:
+def _singular_and_plural(name: Words) -> Iterator[Words]:
     """Yield "poster session", "poster sessions", and "poster", "posters"."""
     session = pgettext("last word of a kind of session, such as “Oral session”", "session")
     singular = {name, name[:-1] if name[-1:] in (("session",), (session,)) else name} - {()}
-    for one in singular:
-        yield one
+    for form in singular:
+        yield form
         # For other languages, `kinds` contains the plurals.
-        yield one if one[-1].endswith("s") else (*one[:-1], f"{one[-1]}s")
+        yield form if form[-1].endswith("s") else (*form[:-1], f"{form[-1]}s")

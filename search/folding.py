@@ -59,8 +59,8 @@ def word_positions(source: str) -> list[WordPosition]:
     """Return the words of a text with their positions in it, for highlighting."""
     if source.isascii() and "'" not in source and not CONTROLS.search(source):
         # Folding changes no positions in such a text.
-        plain = WORD.finditer(source.casefold())
-        return [WordPosition(match[0][:MAX_WORD_CHARS], match.start(), match.end()) for match in plain]
+        matches = WORD.finditer(source.casefold())
+        return [WordPosition(match[0][:MAX_WORD_CHARS], match.start(), match.end()) for match in matches]
     letters, starts, ends = "", list[int](), list[int]()
     for start, end in _pieces(source):
         if UNCHANGED_LETTERS.fullmatch(source, start, end):
@@ -84,20 +84,20 @@ def _pieces(source: str) -> Iterator[tuple[int, int]]:
     while start < len(source):
         run = UNCHANGED_LETTERS.match(source, start)
         end = run.end() if run else start + 1
-        if end < len(source) and _follows(source[end]):
+        if end < len(source) and _joins_previous(source[end]):
             if run and end - start > 1:
                 yield start, end - 1
                 start = end - 1
-            while end < len(source) and _follows(source[end]):
+            while end < len(source) and _joins_previous(source[end]):
                 end += 1
         yield start, end
         start = end
 
 
-def _follows(sign: str) -> bool:
+def _joins_previous(character: str) -> bool:
     """Return whether a character is an accent, part of a Korean syllable, or a control character."""
-    is_of_syllable = "\u1160" <= sign <= "\u11ff"
-    return bool(unicodedata.combining(sign)) or is_of_syllable or CONTROLS.match(sign) is not None
+    is_of_syllable = "\u1160" <= character <= "\u11ff"
+    return bool(unicodedata.combining(character)) or is_of_syllable or CONTROLS.match(character) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -15,19 +15,19 @@ def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
     Words of an operator are marked in their own field only: pass `field` for a title or a line of authors.
     """
     terms = [term for term in query.wanted if term.where in (Field.ANY, field)]
-    found = word_positions(text)
+    positions = word_positions(text)
     marked: list[str] = []
-    shown = 0
-    for start, end in _spans(found, terms):
-        marked += [escape(text[shown:start]), "<mark>", escape(text[start:end]), "</mark>"]
-        shown = end
-    return mark_safe("".join([*marked, escape(text[shown:])]))
+    offset = 0
+    for start, end in _spans(positions, terms):
+        marked += [escape(text[offset:start]), "<mark>", escape(text[start:end]), "</mark>"]
+        offset = end
+    return mark_safe("".join([*marked, escape(text[offset:])]))
 
 
-def _spans(found: list[WordPosition], terms: Iterable[Term]) -> list[tuple[int, int]]:
+def _spans(positions: list[WordPosition], terms: Iterable[Term]) -> list[tuple[int, int]]:
     """Return the spans to mark, in order; adjacent and overlapping ones are merged."""
     spans: list[tuple[int, int]] = []
-    for start, end in sorted(span for term in terms for span in _occurrences(found, term)):
+    for start, end in sorted(span for term in terms for span in _occurrences(positions, term)):
         if spans and start <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
@@ -35,14 +35,14 @@ def _spans(found: list[WordPosition], terms: Iterable[Term]) -> list[tuple[int, 
     return spans
 
 
-def _occurrences(found: list[WordPosition], term: Term) -> Iterable[tuple[int, int]]:
+def _occurrences(positions: list[WordPosition], term: Term) -> Iterable[tuple[int, int]]:
     *before, last = term.words
     length = len(before)
-    for place, (word, _, end) in enumerate(found):
+    for index, (word, _, end) in enumerate(positions):
         if word.startswith(last) if term.prefix else word == last:
-            here = found[place - length : place + 1] if place >= length else []
-            if here and [one.word for one in here[:-1]] == before:
-                yield here[0].start, end
+            phrase = positions[index - length : index + 1] if index >= length else []
+            if phrase and [position.word for position in phrase[:-1]] == before:
+                yield phrase[0].start, end
 
 
 def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
@@ -51,17 +51,17 @@ def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
     spans = _spans(word_positions(text), terms)
     if not spans:
         return mark_safe("")
-    start, end = _around(text, spans[0][0], max_chars)
+    start, end = _passage_bounds(text, spans[0][0], max_chars)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     return mark_safe(f"{before}{highlight(text[start:end].strip(), query)}{after}")
 
 
-def _around(text: str, place: int, max_chars: int) -> tuple[int, int]:
-    """Return the bounds of at most `max_chars` around a place, at spaces."""
-    start = max(0, min(place - max_chars // 3, len(text) - max_chars))
+def _passage_bounds(text: str, position: int, max_chars: int) -> tuple[int, int]:
+    """Return the bounds of at most `max_chars` around a position, at spaces."""
+    start = max(0, min(position - max_chars // 3, len(text) - max_chars))
     end = min(len(text), start + max_chars)
     if start:
-        start = text.find(" ", start, place) + 1 or place
+        start = text.find(" ", start, position) + 1 or position
     if end < len(text):
-        end = max(text.rfind(" ", place, end), start) if " " in text[place:end] else len(text)
+        end = max(text.rfind(" ", position, end), start) if " " in text[position:end] else len(text)
     return start, end

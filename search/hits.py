@@ -11,7 +11,7 @@ from functools import partial
 
 from rapidfuzz.distance import OSA
 
-from search.engine import Engine, Found, Markers, engine, required_markers
+from search.engine import Engine, Markers, ScoredDocument, engine, required_markers
 from search.models import Word
 from search.query import Field, Query, Term, parse_query
 
@@ -58,9 +58,9 @@ def find_documents(
     """
     if not query:
         return Hits()
-    found = _found(engine(), query, required_markers(edition, kinds, area))
-    hits = list(found.values())[:MAX_HITS]
-    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
+    hits_by_document = _find_hits(engine(), query, required_markers(edition, kinds, area))
+    hits = list(hits_by_document.values())[:MAX_HITS]
+    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(hits_by_document) >= MAX_HITS)
 
 
 def find_or_correct(
@@ -71,11 +71,15 @@ def find_or_correct(
 
     Return the words that were searched for, the hits, and whether they were corrected.
     """
-    look = partial(find_documents, edition=edition, limit=MAX_HITS)
-    hits = look(query)
-    right = correct_query(query) if query and not hits.count else None
-    likely = look(right) if right else hits
-    return (right, likely, True) if right and likely.count else (query, hits, False)
+    find = partial(find_documents, edition=edition, limit=MAX_HITS)
+    hits = find(query)
+    corrected_query = correct_query(query) if query and not hits.count else None
+    corrected_hits = find(corrected_query) if corrected_query else hits
+    return (
+        (corrected_query, corrected_hits, True)
+        if corrected_query and corrected_hits.count
+        else (query, hits, False)
+    )
 
 
 def matching_keys(query: Query, edition: int, kind: str) -> list[int]:
@@ -103,39 +107,39 @@ def suggest(
     markers = required_markers(edition, kinds)
     index = engine()
     is_replaced = index.use_common_words(query.terms)
-    found = _in_head(index, query, markers, SUGGESTION_CANDIDATES)
-    if is_replaced and len(found) < MAX_SUGGESTIONS:
-        found = _in_head(engine(), query, markers, SUGGESTION_CANDIDATES)
-    return list(found.values())[:limit]
+    hits_by_document = _find_in_head(index, query, markers, SUGGESTION_CANDIDATES)
+    if is_replaced and len(hits_by_document) < MAX_SUGGESTIONS:
+        hits_by_document = _find_in_head(engine(), query, markers, SUGGESTION_CANDIDATES)
+    return list(hits_by_document.values())[:limit]
 
 
-def _found(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
+def _find_hits(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
     """Return hits by document, in order: those in the head (all fields but the body) come first."""
     # Excluded words may occur in the body, which the head does not contain.
     has_free_exclusion = any(term.where is Field.ANY for term in query.excluded)
-    hits = {} if has_free_exclusion else _in_head(index, query, markers, MAX_HITS)
+    hits = {} if has_free_exclusion else _find_in_head(index, query, markers, MAX_HITS)
     if any(term.where is Field.ANY for term in query.terms) and len(hits) < MAX_HITS:
         index.expand(query.terms)
         index.use_common_words(query.terms)
-        _append(hits, 0, index.search_whole(query, markers, MAX_HITS))
+        _add_hits(hits, 0, index.search_whole(query, markers, MAX_HITS))
     return hits
 
 
-def _in_head(index: Engine, query: Query, markers: Markers, limit: int) -> dict[int, Hit]:
+def _find_in_head(index: Engine, query: Query, markers: Markers, limit: int) -> dict[int, Hit]:
     """Return hits of whole words, then of prefixes."""
     hits: dict[int, Hit] = {}
     whole_words = query.whole_words()
     if whole_words != query:
-        _append(hits, 2, index.search_head(whole_words, markers, limit))
+        _add_hits(hits, 2, index.search_head(whole_words, markers, limit))
     if len(hits) < limit:
         index.expand(query.terms)
-        _append(hits, 1, index.search_head(query, markers, limit))
+        _add_hits(hits, 1, index.search_head(query, markers, limit))
     return hits
 
 
-def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
+def _add_hits(hits: dict[int, Hit], rank: int, documents: Iterable[ScoredDocument]) -> None:
     """Add documents that are not among the hits, with scores between this rank and the next."""
-    for document, score, kind, object_id, edition, scope in found:
+    for document, score, kind, object_id, edition, scope in documents:
         if document not in hits:
             hits[document] = Hit(kind, object_id, edition, rank + score / (1 + score), scope)
 
@@ -153,30 +157,30 @@ def find_related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
     document = index.describe_document(kind, object_id)
     if document is None:
         return []
-    times = Counter(document.body.split())
+    counts = Counter(document.body.split())
     for word in document.head.split():
-        times[word] += TITLE_WEIGHT
+        counts[word] += TITLE_WEIGHT
     # The commonest word of a text occurs in nearly every document, which approximates their number.
     total = max(document.documents.values(), default=0)
     weights = {
-        word: (1 + math.log(times[word])) * math.log(1 + total / documents)
+        word: (1 + math.log(counts[word])) * math.log(1 + total / documents)
         for word, documents in document.documents.items()
-        if documents > 1 and times[word]
+        if documents > 1 and counts[word]
     }
-    strongest = _affordable(weights, document.documents)
-    found = index.similar_rows(document.key, kind, strongest, limit) if strongest else []
-    return [Hit(kind, *row, 1 / place) for place, row in enumerate(found, start=1)]
+    strongest = _strongest_words(weights, document.documents)
+    rows = index.similar_rows(document.key, kind, strongest, limit) if strongest else []
+    return [Hit(kind, *row, 1 / rank) for rank, row in enumerate(rows, start=1)]
 
 
-def _affordable(weights: dict[str, float], documents: Mapping[str, int]) -> dict[str, float]:
+def _strongest_words(weights: dict[str, float], documents: Mapping[str, int]) -> dict[str, float]:
     """Return the words of most weight that together occur in at most `MAX_RELATED_DOCUMENTS`."""
-    taken: dict[str, float] = {}
-    left = MAX_RELATED_DOCUMENTS
+    strongest: dict[str, float] = {}
+    remaining = MAX_RELATED_DOCUMENTS
     for word in sorted(weights, key=lambda word: (-weights[word], word)):
-        if len(taken) < MAX_RELATED_WORDS and documents[word] <= left:
-            taken[word] = weights[word]
-            left -= documents[word]
-    return taken
+        if len(strongest) < MAX_RELATED_WORDS and documents[word] <= remaining:
+            strongest[word] = weights[word]
+            remaining -= documents[word]
+    return strongest
 
 
 # A typing error in a shorter word often results in another word.
@@ -188,27 +192,27 @@ MAX_CORRECTED_WORDS = 5
 def correct_query(query: Query) -> Query | None:
     """Correct one typing error in each long word that no document contains; `None` without corrections."""
     index = engine()
-    terms = tuple(_corrected(index, term) for term in query.terms)
+    terms = tuple(_correct_term(index, term) for term in query.terms)
     return Query(terms) if terms != query.terms else None
 
 
-def _corrected(index: Engine, term: Term) -> Term:
+def _correct_term(index: Engine, term: Term) -> Term:
     if term.excluded or term.quoted or term.where is Field.YEAR or index.contains(term):
         return term
     if len(term.words) > 1 or len(term.words[0]) < MIN_CORRECTED_CHARS:
         return term
-    likely = (replace(term, words=(word,), text=word) for word in likely_spellings(term.words[0]))
-    return next(filter(index.contains, likely), term)
+    candidates = (replace(term, words=(word,), text=word) for word in likely_spellings(term.words[0]))
+    return next(filter(index.contains, candidates), term)
 
 
 def likely_spellings(word: str) -> list[str]:
     """Return known words at an edit distance of one, where swapped letters count as one, commonest first."""
     # With one error, the first or the last half of the word is still correct.
     half = len(word) // 2
-    alike = Word.objects.starting_with(word[:half]) | Word.objects.ending_with(word[half + 1 :])
-    found = [
-        (-documents, known)
-        for known, documents in alike.values_list("word", "documents")
-        if OSA.distance(word, known, score_cutoff=1) == 1
+    candidates = Word.objects.starting_with(word[:half]) | Word.objects.ending_with(word[half + 1 :])
+    ranked = [
+        (-documents, spelling)
+        for spelling, documents in candidates.values_list("word", "documents")
+        if OSA.distance(word, spelling, score_cutoff=1) == 1
     ]
-    return [known for _, known in sorted(found)[:MAX_CORRECTED_WORDS]]
+    return [spelling for _, spelling in sorted(ranked)[:MAX_CORRECTED_WORDS]]

@@ -57,8 +57,8 @@ class DocumentRecord:
         digest = blake2b(f"{FOLDING_VERSION} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
         return int.from_bytes(digest, signed=True)
 
-    def document(self, plain: Callable[[str], str] = str) -> Document:
-        """Fold the texts into a row of the index; `plain` removes markup from a text."""
+    def document(self, to_plain_text: Callable[[str], str] = str) -> Document:
+        """Fold the texts into a row of the index; `to_plain_text` removes markup from a text."""
         editions: Sequence[int | None] = self.shown_in or [self.edition]
         scope = [*(edition_word(edition) for edition in editions), kind_word(self.kind)]
         if key := area_key(self.area):
@@ -69,28 +69,28 @@ class DocumentRecord:
             key=self.key,
             edition=self.edition,
             year=self.year,
-            title=fold_texts([plain(self.title)]),
+            title=fold_texts([to_plain_text(self.title)]),
             people=fold_texts(self.people),
             topic=fold_texts([self.topic]),
             awards=fold_texts(self.awards),
-            body=" ".join(fold_texts([plain(self.body)]).split()[:MAX_WORDS]),
+            body=" ".join(fold_texts([to_plain_text(self.body)]).split()[:MAX_WORDS]),
             scope=" ".join([*scope, year_word(self.year)] if self.year else scope),
             fingerprint=self.fingerprint,
         )
 
 
-def index_documents(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
+def index_documents(documents: Iterable[DocumentRecord], to_plain_text: Callable[[str], str] = str) -> int:
     """Add documents to the index, or replace those of the same rows; return how many changed.
 
-    Unchanged records are not folded again, and not passed to `plain`.
+    Unchanged records are not folded again, and not passed to `to_plain_text`.
     """
     changed = 0
     words: Counter[str] = Counter()
     with transaction.atomic():
         for records in batched(documents, BATCH_ROWS, strict=False):
-            rows = {thing: record.document(plain) for thing, record in _unindexed(records).items()}
-            for old in _stored(rows):
-                words.subtract(old.vocabulary())
+            rows = {key: record.document(to_plain_text) for key, record in _unindexed(records).items()}
+            for document in _stored_documents(rows):
+                words.subtract(document.vocabulary())
             for row in rows.values():
                 words.update(row.vocabulary())
             Document.objects.bulk_create(
@@ -100,38 +100,38 @@ def index_documents(documents: Iterable[DocumentRecord], plain: Callable[[str], 
                 update_fields=UPDATED_FIELDS,
             )
             changed += len(rows)
-        _count(words)
+        _update_word_counts(words)
         if changed:
             engine().optimize(changed)
     return changed
 
 
 def replace_documents(
-    edition: int | None, documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
+    edition: int | None, documents: Iterable[DocumentRecord], to_plain_text: Callable[[str], str] = str
 ) -> int:
     """Replace all documents of an edition, or of the whole site; return how many changed or were deleted."""
     records = list(documents)
-    named = {(record.kind, record.object_id) for record in records}
+    current_rows = {(record.kind, record.object_id) for record in records}
     with transaction.atomic():
-        changed = index_documents(records, plain)
-        there = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
-        gone = [key for key, *thing in there if tuple(thing) not in named]
-        for keys in batched(gone, BATCH_ROWS, strict=False):
-            changed += _delete(Document.objects.filter(pk__in=keys))
+        changed = index_documents(records, to_plain_text)
+        indexed = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
+        removed = [key for key, *row in indexed if tuple(row) not in current_rows]
+        for keys in batched(removed, BATCH_ROWS, strict=False):
+            changed += _delete_documents(Document.objects.filter(pk__in=keys))
     return changed
 
 
 def remove_documents(kind: str, object_ids: Collection[int]) -> int:
     """Remove the documents of these rows from the index; return their number."""
     return sum(
-        _delete(Document.objects.filter(kind=kind, object_id__in=keys))
+        _delete_documents(Document.objects.filter(kind=kind, object_id__in=keys))
         for keys in batched(object_ids, BATCH_ROWS, strict=False)
     )
 
 
 def clear_edition(edition: int | None) -> int:
     """Remove the documents of an edition, or of the whole site, from the index; return their number."""
-    return _delete(Document.objects.filter(edition=edition))
+    return _delete_documents(Document.objects.filter(edition=edition))
 
 
 def clear_index() -> None:
@@ -142,22 +142,22 @@ def clear_index() -> None:
 
 def _unindexed(records: Iterable[DocumentRecord]) -> dict[tuple[str, int], DocumentRecord]:
     """Return the last record of each row, unless the index already contains it unchanged."""
-    wanted = {(record.kind, record.object_id): record for record in records}
-    for document in _stored(wanted, "title", "people", "topic", "awards", "body"):
-        key = document.kind, document.object_id
-        if wanted[key].fingerprint == document.fingerprint:
-            del wanted[key]
-    return wanted
+    records_by_row = {(record.kind, record.object_id): record for record in records}
+    for document in _stored_documents(records_by_row, "title", "people", "topic", "awards", "body"):
+        row = document.kind, document.object_id
+        if records_by_row[row].fingerprint == document.fingerprint:
+            del records_by_row[row]
+    return records_by_row
 
 
-def _stored(wanted: Collection[tuple[str, int]], *deferred: str) -> Iterator[Document]:
+def _stored_documents(rows: Collection[tuple[str, int]], *deferred: str) -> Iterator[Document]:
     """Return the documents of these rows, kind by kind."""
-    for kind in {kind for kind, _ in wanted}:
-        keys = [key for other, key in wanted if other == kind]
-        yield from Document.objects.filter(kind=kind, object_id__in=keys).defer(*deferred)
+    for kind in {kind for kind, _ in rows}:
+        object_ids = [object_id for other, object_id in rows if other == kind]
+        yield from Document.objects.filter(kind=kind, object_id__in=object_ids).defer(*deferred)
 
 
-def _count(changes: Counter[str]) -> None:
+def _update_word_counts(changes: Counter[str]) -> None:
     """Add to the number of documents that contain a word, or subtract from it."""
     # Lock the words in the same order in all transactions, to avoid deadlocks.
     rows = [(word, word[::-1], number) for word, number in sorted(changes.items()) if number]
@@ -171,11 +171,11 @@ def _count(changes: Counter[str]) -> None:
         Word.objects.filter(word__in=words, documents__lte=0).delete()
 
 
-def _delete(documents: QuerySet[Document]) -> int:
+def _delete_documents(documents: QuerySet[Document]) -> int:
     words: Counter[str] = Counter()
     with transaction.atomic():
         for document in documents.iterator(BATCH_ROWS):
             words.subtract(document.vocabulary())
         removed, _ = documents.delete()
-        _count(words)
+        _update_word_counts(words)
     return removed

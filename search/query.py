@@ -100,8 +100,8 @@ class Query:
 
 def parse_query(text: str) -> Query:
     """Parse a text. This never fails; a text without letters or digits is an empty query."""
-    found = (_term(match) for match in PART.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)))
-    terms = list(dict.fromkeys(term for term in found if term.words))[:MAX_TERMS]
+    parsed = (_parse_term(match) for match in PART.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)))
+    terms = list(dict.fromkeys(term for term in parsed if term.words))[:MAX_TERMS]
     return Query(tuple(_with_prefix(term, term is terms[-1]) for term in terms))
 
 
@@ -122,12 +122,12 @@ def describe_query(query: Query) -> str:
     )
 
 
-def _term(match: re.Match[str]) -> Term:
+def _parse_term(match: re.Match[str]) -> Term:
     text = (match["word"] if match["phrase"] is None else match["phrase"]).strip()
     where = OPERATORS[match["operator"].lower()] if match["operator"] else Field.ANY
-    found = fold_words(text)
+    words = fold_words(text)
     return Term(
-        words=tuple(_years(found) if where is Field.YEAR else found),
+        words=tuple(_expand_years(words) if where is Field.YEAR else words),
         where=where,
         quoted=match["phrase"] is not None,
         excluded=match["minus"] is not None,
@@ -135,17 +135,17 @@ def _term(match: re.Match[str]) -> Term:
     )
 
 
-def _years(found: list[str]) -> list[str]:
+def _expand_years(words: list[str]) -> list[str]:
     """Return all years from the first to the last of two; other words unchanged."""
-    if len(found) == 2 and all(re.fullmatch(r"\d{4}", word) for word in found):
-        first, last = map(int, found)
+    if len(words) == 2 and all(re.fullmatch(r"\d{4}", word) for word in words):
+        first, last = map(int, words)
         if first < last < first + MAX_SPAN_YEARS:
             return [f"{year:04}" for year in range(first, last + 1)]
-    return found
+    return words
 
 
-def _with_prefix(term: Term, last: bool) -> Term:
+def _with_prefix(term: Term, is_last: bool) -> Term:
     """Make a term a prefix, unless quoted, a year or excluded: `-art` does not exclude “artificial”."""
     if term.quoted or term.excluded or term.where is Field.YEAR:
         return term
-    return replace(term, prefix=len(term.words[-1]) >= (LAST_PREFIX_LENGTH if last else PREFIX_LENGTH))
+    return replace(term, prefix=len(term.words[-1]) >= (LAST_PREFIX_LENGTH if is_last else PREFIX_LENGTH))

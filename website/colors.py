@@ -45,12 +45,12 @@ def stylesheet(request: HttpRequest, edition: Edition, digest: str) -> HttpRespo
 def colors_url(edition: Edition, at: datetime) -> str:
     """Return the address of the stylesheet, which contains a digest. One query after a change, else none."""
     revision = site_revision(edition)
-    css = _colors(edition, at, revision) if revision else build_stylesheet(edition, at)
+    css = _cached_stylesheet(edition, at, revision) if revision else build_stylesheet(edition, at)
     return reverse("website:colors", args=[edition.slug, stylesheet_digest(css)])
 
 
 @cached_per_revision(CACHED_EDITIONS, is_dated=True)
-def _colors(edition: Edition, at: datetime, _site: Hashable) -> str:
+def _cached_stylesheet(edition: Edition, at: datetime, _site: Hashable) -> str:
     return build_stylesheet(edition, at)
 
 
@@ -68,35 +68,35 @@ def build_stylesheet(edition: Edition, at: datetime) -> str:
             topics.append(row)
         elif rule := kind_rule(slug, counts_as, color):
             lines.append(rule)
-    by_hue: dict[str, list[str]] = {}
+    classes_by_hue: dict[str, list[str]] = {}
     for slug, hue in topic_hues(topics).items():
-        by_hue.setdefault(hue, []).append(f".topic-{slug}")
-    lines += [f"{','.join(names)}{{--hue:{hue}}}" for hue, names in by_hue.items()]
+        classes_by_hue.setdefault(hue, []).append(f".topic-{slug}")
+    lines += [f"{','.join(classes)}{{--hue:{hue}}}" for hue, classes in classes_by_hue.items()]
     return "\n".join([*lines, ""])
 
 
 def color_rows(edition: Edition, at: datetime) -> Iterable[ColorRow]:
     kinds = SessionKind.objects.published(at).filter(conference=edition.conference_id).order_by()
     topics = edition.topics.published(at).order_by()
-    names = ("source", "slug", "color", "above", "position", "name")
-    of_kinds = kinds.annotate(source=F("applies_to"), above=F("counts_as"))
-    of_topics = topics.annotate(
+    columns = ("source", "slug", "color", "above", "position", "name")
+    kind_rows = kinds.annotate(source=F("applies_to"), above=F("counts_as"))
+    topic_rows = topics.annotate(
         source=Value("topic", output_field=CharField()), above=Coalesce("parent__slug", Value(""))
     )
     rows: Iterable[ColorRow] = (
-        of_kinds.values_list(*names).union(of_topics.values_list(*names), all=True).order_by()
+        kind_rows.values_list(*columns).union(topic_rows.values_list(*columns), all=True).order_by()
     )
     return rows
 
 
 def topic_hues(topics: Iterable[ColorRow]) -> dict[str, str]:
     """Return the hue of each topic by its slug. The topics must come sorted by position."""
-    own = {slug: (color, above) for _, slug, color, above, *_ in topics}
-    highest = [slug for slug, (_, above) in own.items() if above not in own]
-    palette = {slug: f"var(--topic-{place % PALETTE_TOPICS + 1})" for place, slug in enumerate(highest)}
+    topics_by_slug = {slug: (color, parent) for _, slug, color, parent, *_ in topics}
+    top_level = [slug for slug, (_, parent) in topics_by_slug.items() if parent not in topics_by_slug]
+    palette = {slug: f"var(--topic-{index % PALETTE_TOPICS + 1})" for index, slug in enumerate(top_level)}
 
     def hue(slug: str) -> str:
-        color, above = own[slug]
-        return color or palette.get(slug) or hue(above)
+        color, parent = topics_by_slug[slug]
+        return color or palette.get(slug) or hue(parent)
 
-    return {slug: hue(slug) for slug in own}
+    return {slug: hue(slug) for slug in topics_by_slug}

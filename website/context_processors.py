@@ -39,14 +39,14 @@ def site(request: HttpRequest) -> dict[str, object]:
         return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)
     editions = published_editions(request)
-    has_conferences = len({one.conference_id for one in editions}) > 1
+    has_conferences = len({row.conference_id for row in editions}) > 1
     framing = framing_edition(request, edition, editions, has_conferences)
     linked = edition or named_edition(request, editions)
     linked_slug = linked.slug if linked else ""
     menu, site_links = menus(framing, request.path, timezone.now(), editions)
     return {
         "site_name": settings.SITE_NAME,
-        "editions": [one for one in editions if framing is None or one.conference == framing.conference],
+        "editions": [row for row in editions if framing is None or row.conference == framing.conference],
         "edition": edition,
         "framing_edition": framing,
         # Links to pages of all years name this edition, so that those pages show its menu.
@@ -80,8 +80,8 @@ def framing_edition(
 
 def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition | None:
     """Return the edition that the parameter `edition` names, if it is one of `editions`."""
-    named = query_parameters(request).get("edition", "")
-    return next((one for one in editions if one.slug == named), None)
+    slug = query_parameters(request).get("edition", "")
+    return next((edition for edition in editions if edition.slug == slug), None)
 
 
 def preview_bar(request: HttpRequest) -> dict[str, object] | None:
@@ -104,9 +104,9 @@ def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
 
 def canonical_path(request: HttpRequest, edition: Edition | None) -> str:
     path = edition.get_absolute_url() if edition and request.path == reverse("website:home") else request.path
-    given = query_parameters(request)
-    lasting = {name: value for name in CANONICAL_PARAMETERS if (value := given.get(name, ""))}
-    return f"{path}{'?' if lasting else ''}{urlencode(lasting)}"
+    parameters = query_parameters(request)
+    canonical = {name: value for name in CANONICAL_PARAMETERS if (value := parameters.get(name, ""))}
+    return f"{path}{'?' if canonical else ''}{urlencode(canonical)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ def language_links(request: HttpRequest, edition: Edition | None) -> list[Langua
         return []
     current = language_of_path(request.path_info)
     # Sort the parameters as the page cache does.
-    given = query_parameters(request)
-    query = urlencode(sorted((name, value) for name in given for value in given.getlist(name)))
+    parameters = query_parameters(request)
+    query = urlencode(sorted((name, value) for name in parameters for value in parameters.getlist(name)))
     canonical = canonical_path(request, edition)
     return [
         LanguageLink(
@@ -156,8 +156,8 @@ ATOM = "application/atom+xml"
 
 def edition_card(edition: Edition) -> Card:
     """Return the card of an edition. Pages without their own card also use it."""
-    words = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
-    return Card(reverse("website:card", args=[edition.slug]), words)
+    text = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
+    return Card(reverse("website:card", args=[edition.slug]), text)
 
 
 def home_head(edition: Edition) -> Head:
@@ -170,12 +170,12 @@ def home_head(edition: Edition) -> Head:
 def feeds(edition: Edition | None) -> list[HeadLink]:
     if edition is None:
         return []
-    offered = {
+    titles = {
         "website:announcements_feed": _("%(name)s: announcements"),
         "schedule:changes_feed": _("%(name)s: changes of the program"),
         "website:papers_feed": _("%(name)s: papers"),
     }
     return [
-        HeadLink("alternate", reverse(name, args=[edition.slug]), ATOM, words % {"name": edition.name})
-        for name, words in offered.items()
+        HeadLink("alternate", reverse(name, args=[edition.slug]), ATOM, title % {"name": edition.name})
+        for name, title in titles.items()
     ]

@@ -104,22 +104,22 @@ def buttons(
     edition: Edition, numbers: dict[str, int], state: EditionState, is_on_today: bool
 ) -> list[Button]:
     """Return the main buttons, most important first."""
-    found = []
+    shown_buttons = []
     if numbers["schedule"]:
-        words = gettext("Today’s schedule") if is_on_today else gettext("Schedule")
-        found.append(Button(words, SECTIONS["schedule"].url(edition)))
+        label = gettext("Today’s schedule") if is_on_today else gettext("Schedule")
+        shown_buttons.append(Button(label, SECTIONS["schedule"].url(edition)))
     if numbers["papers"]:
         number = number_format(numbers["papers"], force_grouping=True)
-        words = ngettext("Browse %(number)s paper", "Browse %(number)s papers", numbers["papers"])
-        found.append(Button(words % {"number": number}, SECTIONS["papers"].url(edition)))
+        label = ngettext("Browse %(number)s paper", "Browse %(number)s papers", numbers["papers"])
+        shown_buttons.append(Button(label % {"number": number}, SECTIONS["papers"].url(edition)))
     if numbers["schedule"] and not state.is_over:
         calendar = reverse("exchange:edition_calendar", args=[edition.slug])
-        found.append(Button(gettext("Add to calendar"), calendar, is_calendar=True))
+        shown_buttons.append(Button(gettext("Add to calendar"), calendar, is_calendar=True))
     if edition.registration_url and not state.is_over:
-        register = Button(gettext("Register"), edition.registration_url, is_external=True)
+        registration = Button(gettext("Register"), edition.registration_url, is_external=True)
         # Before the conference, most visitors come to register.
-        found.insert(0 if state.is_ahead else len(found), register)
-    return found
+        shown_buttons.insert(0 if state.is_ahead else len(shown_buttons), registration)
+    return shown_buttons
 
 
 def sessions_around(edition: Edition, at: datetime) -> Sessions:
@@ -127,53 +127,53 @@ def sessions_around(edition: Edition, at: datetime) -> Sessions:
     rows = edition.sessions.published(at).with_called_off().order_by("start", "end")
     columns = ("pk", "start", "end", "kind", "counts_as", "parent_id", "called_off")
     spans = [
-        SessionSpan(pk, start, end, kind, counts_as, parent is not None, off)
-        for pk, start, end, kind, counts_as, parent, off in rows.values_list(*columns)
+        SessionSpan(pk, start, end, kind, counts_as, parent is not None, is_off)
+        for pk, start, end, kind, counts_as, parent, is_off in rows.values_list(*columns)
     ]
-    held = [span for span in spans if not span.is_off]
-    on = {span.pk for span in held if span.start <= at < span.end}
-    invited = [span.pk for span in held if span.counts_as == "invited_talk"][:MAX_SPEAKERS]
-    first = next_start(held, at)
-    following = set()
-    if first and first - at < LOOKAHEAD:
-        following = {span.pk for span in held if span.start == first}
-    wanted = {*on, *following, *invited}
-    shown = edition.sessions.filter(pk__in=wanted).for_timetable(at) if wanted else ()
-    by_key = {session.pk: session for session in shown}
+    active_spans = [span for span in spans if not span.is_off]
+    running_keys = {span.pk for span in active_spans if span.start <= at < span.end}
+    invited_keys = [span.pk for span in active_spans if span.counts_as == "invited_talk"][:MAX_SPEAKERS]
+    first_start = next_start(active_spans, at)
+    upcoming_keys = set()
+    if first_start and first_start - at < LOOKAHEAD:
+        upcoming_keys = {span.pk for span in active_spans if span.start == first_start}
+    session_keys = {*running_keys, *upcoming_keys, *invited_keys}
+    sessions = edition.sessions.filter(pk__in=session_keys).for_timetable(at) if session_keys else ()
+    by_key = {session.pk: session for session in sessions}
     return Sessions(
         spans,
-        running=timetable.sort_series(one for pk, one in by_key.items() if pk in on),
-        upcoming=timetable.sort_series(one for pk, one in by_key.items() if pk in following),
-        is_later=first is not None and edition.day_of(first) != edition.day_of(at),
-        invited=[by_key[pk] for pk in invited],
+        running=timetable.sort_series(session for pk, session in by_key.items() if pk in running_keys),
+        upcoming=timetable.sort_series(session for pk, session in by_key.items() if pk in upcoming_keys),
+        is_later=first_start is not None and edition.day_of(first_start) != edition.day_of(at),
+        invited=[by_key[pk] for pk in invited_keys],
     )
 
 
-def next_start(held: Iterable[SessionSpan], at: datetime) -> datetime | None:
+def next_start(spans: Iterable[SessionSpan], at: datetime) -> datetime | None:
     """Return the next start of a session. Skip a pause if a session begins soon after its start."""
-    ahead = [span for span in held if span.start > at]
-    first = min((span.start for span in ahead), default=None)
+    future_spans = [span for span in spans if span.start > at]
+    first = min((span.start for span in future_spans), default=None)
     if first is None:
         return None
-    others = (span.start for span in ahead if span.counts_as not in PAUSE_KINDS)
-    return min((start for start in others if start <= first + MAX_PAUSE_BEFORE), default=first)
+    session_starts = (span.start for span in future_spans if span.counts_as not in PAUSE_KINDS)
+    return min((start for start in session_starts if start <= first + MAX_PAUSE_BEFORE), default=first)
 
 
 def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
     """Return the top-level topics with the numbers of papers in them and their subtopics. One query."""
     papers = edition.papers.published(at).filter(topic=OuterRef("pk")).order_by()
-    own = Subquery(papers.values("topic").annotate(number=Count("pk")).values("number"))
-    rows = list(edition.topics.annotate(own=own).values_list("pk", "slug", "name", "parent", "own"))
-    above = {pk: parent for pk, _, _, parent, _ in rows}
+    count = Subquery(papers.values("topic").annotate(number=Count("pk")).values("number"))
+    rows = list(edition.topics.annotate(count=count).values_list("pk", "slug", "name", "parent", "count"))
+    parents = {pk: parent for pk, _, _, parent, _ in rows}
     totals: dict[int, int] = {}
     for key, _, _, _, number in rows:
         if not number:
             continue
-        highest, seen = key, set[int]()
-        while (parent := above.get(highest)) is not None and highest not in seen:
-            seen.add(highest)
-            highest = parent
-        totals[highest] = totals.get(highest, 0) + number
+        root, visited = key, set[int]()
+        while (parent := parents.get(root)) is not None and root not in visited:
+            visited.add(root)
+            root = parent
+        totals[root] = totals.get(root, 0) + number
     return [
         TopicCount(slug, name, totals[pk], reverse("papers:topic", args=[edition.slug, slug]))
         for pk, slug, name, *_ in rows

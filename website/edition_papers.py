@@ -38,9 +38,9 @@ class EditionPapers(PaperSearch):
         self, parameters: QueryDict, edition: Edition, tabs: Iterable[str], at: datetime | None = None
     ) -> None:
         # Truncate long searches instead of rejecting them.
-        typed = parameters.copy()
-        typed["q"] = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS]
-        super().__init__(typed, edition, at)
+        truncated = parameters.copy()
+        truncated["q"] = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS]
+        super().__init__(truncated, edition, at)
         self.fields["q"] = forms.CharField(required=False)
         self.fields["tab"] = forms.ChoiceField(choices=[(tab, tab) for tab in tabs], required=False)
         self.fields["sort"] = forms.ChoiceField(
@@ -65,8 +65,10 @@ class EditionPapers(PaperSearch):
         return parse_query(self.unfiltered)
 
     @property
-    def _filters_but_topics(self) -> list[Filter]:
-        return [one for one in self.reading.filters if one.facet != "topic" or one.is_explicit]
+    def _filters_except_topics(self) -> list[Filter]:
+        return [
+            filter_ for filter_ in self.reading.filters if filter_.facet != "topic" or filter_.is_explicit
+        ]
 
     @property
     def is_asked(self) -> bool:
@@ -81,20 +83,22 @@ class EditionPapers(PaperSearch):
     @property
     def is_of_papers(self) -> bool:
         """Whether a facet was chosen that only papers have."""
-        names_topic = any(one.facet == "topic" and not one.is_explicit for one in self.reading.filters)
+        names_topic = any(
+            filter_.facet == "topic" and not filter_.is_explicit for filter_ in self.reading.filters
+        )
         return bool(self.values.keys() - TIMED_FACETS - ({"topic"} if names_topic else set()))
 
     # Links
 
     @property
     def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
-        offered = {name: label for name, label in self.sorts.items() if name in SEARCH_SORTS}
-        return {"sort": self.option_links("sort", offered)} if len(offered) > 1 else {}
+        sorts = {name: label for name, label in self.sorts.items() if name in SEARCH_SORTS}
+        return {"sort": self.option_links("sort", sorts)} if len(sorts) > 1 else {}
 
     @property
     def unfiltered(self) -> str:
         """The words without those that were read as filters, except names of topics."""
-        return self.reading.without(self._filters_but_topics)
+        return self.reading.without(self._filters_except_topics)
 
     @property
     def unfiltered_address(self) -> str:

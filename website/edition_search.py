@@ -55,31 +55,31 @@ class EditionSearch(ResultSections):
         if self.papers.timed_values:
             self.keys["page"] = []
             for kind in TIMED:
-                self.keys[kind] = self._timed(kind)
+                self.keys[kind] = self._filter_keys(kind)
 
-    def _timed(self, kind: str) -> list[int]:
+    def _filter_keys(self, kind: str) -> list[int]:
         """Return keys of sessions or talks of the chosen day, room and kind. Without words, all by time."""
         rows = timed_rows(kind, self.edition, self.papers.timed_values, self.at)
         if not self.query:
             return list(rows.values_list("pk", flat=True))
-        found = self.keys[kind]
-        matching = {*rows.order_by().filter(pk__in=found).values_list("pk", flat=True)} if found else ()
-        return [key for key in found if key in matching]
+        keys = self.keys[kind]
+        matching = {*rows.order_by().filter(pk__in=keys).values_list("pk", flat=True)} if keys else ()
+        return [key for key in keys if key in matching]
 
     def suggestions(self) -> tuple[list[Hit], Query]:
         """Return the best hits under the filters that the words name, and the query of the other words."""
-        query, key = self.papers.other_query, self.edition.pk
+        query, edition_key = self.papers.other_query, self.edition.pk
         text = self.papers.unfiltered
         if not self.papers.values:
-            return suggest(text, key), query
-        hits = suggest(text, key, limit=SUGGESTION_CANDIDATES)
+            return suggest(text, edition_key), query
+        hits = suggest(text, edition_key, limit=SUGGESTION_CANDIDATES)
         self.add_hits(query, Hits(tuple(hits), len(hits)))
-        found = {(kind, one) for kind, keys in self.keys.items() for one in keys}
+        pairs = {(kind, key) for kind, keys in self.keys.items() for key in keys}
         if query:
-            return [hit for hit in hits if (hit.kind, hit.object_id) in found][:MAX_SUGGESTIONS], query
-        timed = [(kind, one) for kind in TIMED for one in self.keys[kind]]
-        few = [*timed[: MAX_SUGGESTIONS // 2], *(("paper", one) for one in self.keys["paper"])]
-        return [Hit(kind, one, key, 0) for kind, one in few[:MAX_SUGGESTIONS]], query
+            return [hit for hit in hits if (hit.kind, hit.object_id) in pairs][:MAX_SUGGESTIONS], query
+        timed_pairs = [(kind, key) for kind in TIMED for key in self.keys[kind]]
+        shown_pairs = [*timed_pairs[: MAX_SUGGESTIONS // 2], *(("paper", key) for key in self.keys["paper"])]
+        return [Hit(kind, key, edition_key, 0) for kind, key in shown_pairs[:MAX_SUGGESTIONS]], query
 
     # Properties that the page shows
 
@@ -107,9 +107,9 @@ class EditionSearch(ResultSections):
 
     def parameters(self) -> dict[str, object]:
         papers = self.papers
-        given = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
+        facets = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
         plain = ",".join(papers.plain_words)
-        return {"q": papers.text, "plain": plain, "kind": self.tab, **given, "sort": self.chosen["sort"]}
+        return {"q": papers.text, "plain": plain, "kind": self.tab, **facets, "sort": self.chosen["sort"]}
 
 
 def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime) -> Any:
@@ -117,20 +117,20 @@ def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime
     if kind == "session":
         rows: Any = Session.objects.published(at).filter(edition=edition).in_order()
         start = "start"
-        here = Q(room__slug=values.get("room", ""))
+        in_room = Q(room__slug=values.get("room", ""))
         if values.keys() == {"day"}:
             rows = rows.exclude(counts_as__in=BREAK_KINDS)
     else:
         rows = Presentation.objects.published(at).filter(edition=edition, paper=None).with_beginning()
         start = "begins"
-        here = Q(room__slug=values.get("room", "")) | Q(
+        in_room = Q(room__slug=values.get("room", "")) | Q(
             room__isnull=True, session__room__slug=values.get("room", "")
         )
     if "day" in values:
         first, last = edition.day_bounds(date.fromisoformat(values["day"]))
         rows = rows.filter(**{f"{start}__gte": first, f"{start}__lt": last})
     if "room" in values:
-        rows = rows.filter(here)
+        rows = rows.filter(in_room)
     if "kind" in values:
         rows = rows.filter(of_kind(values["kind"]))
     return rows
@@ -152,17 +152,18 @@ def examples(search: EditionPapers) -> list[Example]:
     facets = search.catalog.facets
     days = [date.fromisoformat(choice.value) for choice in facets["day"].values() if choice.bits]
     topics = sorted(facets["topic"].values(), key=lambda topic: -topic.bits.bit_count())
-    found = []
+    texts = []
     if days and topics and "poster" in facets["kind"]:
         bits = facets["kind"]["poster"].bits
         day = max(facets["day"].values(), key=lambda choice: (choice.bits & bits).bit_count())
-        busy = next((topic for topic in topics if topic.bits & day.bits & bits), topics[0])
+        largest = next((topic for topic in topics if topic.bits & day.bits & bits), topics[0])
         weekday = dateformat.format(date.fromisoformat(day.value), "l")
-        found.append(gettext("posters on %(topic)s %(day)s") % {"topic": busy.label.lower(), "day": weekday})
+        names = {"topic": largest.label.lower(), "day": weekday}
+        texts.append(gettext("posters on %(topic)s %(day)s") % names)
     if days and "oral" in facets["kind"]:
-        found.append(gettext("orals %(day)s") % {"day": dateformat.format(days[0], "l")})
+        texts.append(gettext("orals %(day)s") % {"day": dateformat.format(days[0], "l")})
     if "tutorial" in facets["kind"]:
-        found.append(gettext("tutorials"))
+        texts.append(gettext("tutorials"))
     if "invited_talk" in facets["kind"]:
-        found.append(gettext("invited talks"))
-    return [Example(words) for words in found]
+        texts.append(gettext("invited talks"))
+    return [Example(text) for text in texts]

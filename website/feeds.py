@@ -124,5 +124,5 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
         refresh()
         hits = find_documents(parse_query(words), kinds=["paper"], limit=MAX_ENTRIES)
         rows = Paper.objects.published().select_related("edition", "topic").with_authors()
-        found = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
-        return sorted(found, key=self.item_pubdate, reverse=True)
+        papers = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
+        return sorted(papers, key=self.item_pubdate, reverse=True)

@@ -34,16 +34,18 @@ def picture_url(edition: Edition) -> str:
 
 def front_page_context(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
     """Return the template context from the published editions, which come newest first. No query."""
-    shown = [ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions]
+    entries = [
+        ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions
+    ]
     by_conference: dict[int, list[ShownEdition]] = {}
-    for one in shown:
-        by_conference.setdefault(one.edition.conference_id, []).append(one)
+    for entry in entries:
+        by_conference.setdefault(entry.edition.conference_id, []).append(entry)
     series = [
-        Series(rows[0].edition.conference, [one.edition for one in rows], rows[0])
+        Series(rows[0].edition.conference, [entry.edition for entry in rows], rows[0])
         for rows in by_conference.values()
     ]
     return {
-        "running": [one for one in shown if one.state.is_running],
-        "upcoming": [one for one in reversed(shown) if one.state.is_ahead],
-        "series": sorted(series, key=lambda one: one.conference.name.casefold()),
+        "running": [entry for entry in entries if entry.state.is_running],
+        "upcoming": [entry for entry in reversed(entries) if entry.state.is_ahead],
+        "series": sorted(series, key=lambda row: row.conference.name.casefold()),
     }

@@ -46,32 +46,34 @@ def find_jumps(
         pages += day_pages(edition, search)
         pages.append(Jump(gettext("My agenda"), "", page_path("schedule:agenda", edition.slug)))
     else:
-        pages += (Jump(one.name, "", one.get_absolute_url()) for one in published_editions(request))
+        pages += (Jump(row.name, "", row.get_absolute_url()) for row in published_editions(request))
     pages += (Jump(str(link.label), "", link.url) for link in site_links)
     if not text:
         return unique_pages(pages)[:MAX_PAGES]
-    typed = fold_words(text)
-    likely = [replace(page, is_likely=True) for page in pages if has_beginnings(page.label, typed)]
-    others = [page for page in pages if has_beginnings(f"{page.label} {page.hint}", typed)]
+    typed_words = fold_words(text)
+    likely = [replace(page, is_likely=True) for page in pages if has_beginnings(page.label, typed_words)]
+    others = [page for page in pages if has_beginnings(f"{page.label} {page.hint}", typed_words)]
     if edition and search:
         others = [*meant_pages(edition, search), *others]
-        if len("".join(typed)) > 1:
-            others += (page for page in program_pages(edition, search) if has_beginnings(page.label, typed))
+        if len("".join(typed_words)) > 1:
+            others += (
+                page for page in program_pages(edition, search) if has_beginnings(page.label, typed_words)
+            )
     return unique_pages([*likely, *others])[:MAX_JUMPS]
 
 
 def unique_pages(pages: Iterable[Jump]) -> list[Jump]:
     """Return the first page of each address."""
-    found: dict[str, Jump] = {}
+    pages_by_url: dict[str, Jump] = {}
     for page in pages:
-        found.setdefault(page.url, page)
-    return list(found.values())
+        pages_by_url.setdefault(page.url, page)
+    return list(pages_by_url.values())
 
 
-def has_beginnings(name: str, typed: Sequence[str]) -> bool:
+def has_beginnings(name: str, prefixes: Sequence[str]) -> bool:
     """Return whether each typed word is a prefix of a word of the name."""
-    named = fold_words(name)
-    return bool(typed) and all(any(word.startswith(begun) for word in named) for begun in typed)
+    name_words = fold_words(name)
+    return bool(prefixes) and all(any(word.startswith(prefix) for word in name_words) for prefix in prefixes)
 
 
 def flatten_links(links: Iterable[MenuLink]) -> Iterator[MenuLink]:
@@ -100,10 +102,10 @@ def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
 def meant_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
     """Return the pages of the days, rooms and topics that the search words name."""
     views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
-    meant = {
-        page_path(views[one.facet], edition.slug, one.value)
-        for one in search.reading.filters
-        if one.facet in views
+    urls = {
+        page_path(views[filter_.facet], edition.slug, filter_.value)
+        for filter_ in search.reading.filters
+        if filter_.facet in views
     }
-    pages = [*day_pages(edition, search), *program_pages(edition, search)] if meant else []
-    return [page for page in pages if page.url in meant]
+    pages = [*day_pages(edition, search), *program_pages(edition, search)] if urls else []
+    return [page for page in pages if page.url in urls]

@@ -41,7 +41,7 @@ def cache_control(request: HttpRequest, name: str) -> str:
 
     No reader has access to files that no row refers to.
     """
-    fields = [(model, one) for model, one in file_fields() if name.startswith(str(one.upload_to))]
+    fields = [(model, field) for model, field in file_fields() if name.startswith(str(field.upload_to))]
     # A smaller copy has the access of its original.
     copy = COPY.fullmatch(name)
     lookup, value = ("__startswith", copy["stem"]) if copy else ("", name)
@@ -51,20 +51,20 @@ def cache_control(request: HttpRequest, name: str) -> str:
                 return FOR_A_YEAR
             return FOR_AN_HOUR if isinstance(field, ImageField) else REVALIDATED
     access = access_for(request)
-    held = (
+    row_sets = (
         access.rows(model._base_manager.filter(**{f"{field.name}{lookup}": value})) for model, field in fields
     )
-    return PRIVATE if access.is_active and any(rows.exists() for rows in held) else ""
+    return PRIVATE if access.is_active and any(rows.exists() for rows in row_sets) else ""
 
 
 def file_response(name: str) -> FileResponse:
     try:
-        opened = default_storage.open(name)
+        file = default_storage.open(name)
     except (OSError, SuspiciousFileOperation, ValueError) as error:
         raise Http404("There is no such file.") from error
     media_type = INLINE_MEDIA_TYPES.get(PurePosixPath(name).suffix.lower())
     return FileResponse(
-        opened,
+        file,
         as_attachment=media_type is None,
         filename=PurePosixPath(name).name,
         content_type=media_type or "application/octet-stream",
@@ -74,11 +74,11 @@ def file_response(name: str) -> FileResponse:
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """Send an uploaded file. Storages give each upload a unique name, so its content never changes."""
-    kept, tag = cache_control(request, name), quote_etag(sha256(name.encode()).hexdigest())
-    if not kept:
+    cache_header, tag = cache_control(request, name), quote_etag(sha256(name.encode()).hexdigest())
+    if not cache_header:
         raise Http404("There is no such file.")
-    answer: HttpResponseBase = get_conditional_response(request, tag) or file_response(name)
-    answer.headers["ETag"] = tag
-    answer.headers["Cache-Control"] = kept
-    answer.headers["Content-Security-Policy"] = SANDBOX_POLICY
-    return answer
+    response: HttpResponseBase = get_conditional_response(request, tag) or file_response(name)
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = cache_header
+    response.headers["Content-Security-Policy"] = SANDBOX_POLICY
+    return response

@@ -47,8 +47,8 @@ def site_revision(edition: Edition) -> tuple[object, object] | None:
 
     Return `None` if the edition was fetched without them, or if nothing has ever changed.
     """
-    held = vars(edition)
-    return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
+    values = vars(edition)
+    return (values["site_revision"], values["site_changed_at"]) if values.get("site_revision") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,65 +81,65 @@ def menus(
     site_lines = [
         MenuLink(gettext("People"), reverse("people:list")),
         MenuLink(gettext("Awards of all years"), reverse("papers:all_awards")),
-        *(_site_lines(editions[0], at, revision) if revision else site_pages()),
+        *(_cached_site_pages(editions[0], at, revision) if revision else site_pages()),
     ]
     if edition is None:
         return EditionMenu(), site_lines
-    menu = _menu(edition, at, revision) if revision else edition_menu(edition, at)
+    menu = _cached_menu(edition, at, revision) if revision else edition_menu(edition, at)
     return menu.at_path(path, edition), site_lines
 
 
 @cached_per_revision(CACHED_MENUS, is_dated=True, by_language=True)
-def _menu(edition: Edition, at: datetime, _site: Hashable) -> EditionMenu:
+def _cached_menu(edition: Edition, at: datetime, _site: Hashable) -> EditionMenu:
     return edition_menu(edition, at)
 
 
 @cached_per_revision(CACHED_SITE_LINES, by_language=True)
-def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLink]:
+def _cached_site_pages(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLink]:
     return site_pages()
 
 
 def edition_menu(edition: Edition, at: datetime) -> EditionMenu:
     """Return the chairs' menu. By default, it has the sections with content, and then the pages."""
-    found = filled_sections(edition, at)
+    filled = filled_sections(edition, at)
     home = edition.get_absolute_url()
-    lines = [line for line in menu_lines(edition, at, found) if line.url != home or line.children]
+    lines = [line for line in menu_lines(edition, at, filled) if line.url != home or line.children]
     urls = {line.url for line in lines} | {child.url for line in lines for child in line.children}
-    links = {name: MenuLink(one.label, one.url(edition)) for name, one in SECTIONS.items()}
-    shown = [name for name in links if name in found.sections or (name in ALWAYS_MORE and found.sections)]
-    more = [links[name] for name in shown if links[name].url not in urls]
-    tabs = [(TAB_ICONS[name], links[name]) for name in TAB_ICONS if name == "home" or name in found.sections]
+    links = {name: MenuLink(section.label, section.url(edition)) for name, section in SECTIONS.items()}
+    names = [name for name in links if name in filled.sections or (name in ALWAYS_MORE and filled.sections)]
+    more = [links[name] for name in names if links[name].url not in urls]
+    tabs = [(TAB_ICONS[name], links[name]) for name in TAB_ICONS if name == "home" or name in filled.sections]
     return EditionMenu(lines, tabs, more)
 
 
-def menu_lines(edition: Edition, at: datetime, found: "FilledSections") -> list[MenuLink]:
-    if found.has_menu:
+def menu_lines(edition: Edition, at: datetime, filled: "FilledSections") -> list[MenuLink]:
+    if filled.has_menu:
         children: dict[int | None, list[MenuItem]] = {}
-        for line in edition.menu_items.published().select_related("page__edition"):
-            children.setdefault(line.parent_id, []).append(line)
+        for item in edition.menu_items.published().select_related("page__edition"):
+            children.setdefault(item.parent_id, []).append(item)
         return [
-            item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
-            for line in children.get(None, [])
+            item_link(item, edition, [item_link(child, edition) for child in children.get(item.pk, [])])
+            for item in children.get(None, [])
         ]
-    shown = [one for name, one in SECTIONS.items() if name in found.sections]
-    sections = [MenuLink(section.label, section.url(edition)) for section in shown]
-    pages = ((title, reverse("conference:page", args=[edition.slug, slug])) for slug, title in found.pages)
-    return sections + [MenuLink(*page) for page in pages]
+    sections = [section for name, section in SECTIONS.items() if name in filled.sections]
+    links = [MenuLink(section.label, section.url(edition)) for section in sections]
+    pages = ((title, reverse("conference:page", args=[edition.slug, slug])) for slug, title in filled.pages)
+    return links + [MenuLink(*page) for page in pages]
 
 
-def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
-    url = line.url or (line.page.get_absolute_url() if line.page else SECTIONS[line.section].url(edition))
-    return MenuLink(item_label(line), url, children=children)
+def item_link(item: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
+    url = item.url or (item.page.get_absolute_url() if item.page else SECTIONS[item.section].url(edition))
+    return MenuLink(item_label(item), url, children=children)
 
 
-def item_label(line: MenuItem) -> "str | StrPromise":
+def item_label(item: MenuItem) -> "str | StrPromise":
     """Return the chairs' label. The default label of a section is translated."""
-    section = SECTIONS.get(line.section)
+    section = SECTIONS.get(item.section)
     if section is None:
-        return line.label
+        return item.label
     with override(settings.LANGUAGE_CODE):
-        usual = str(section.label)
-    return section.label if line.label == usual else line.label
+        default_label = str(section.label)
+    return section.label if item.label == default_label else item.label
 
 
 def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
@@ -165,15 +165,15 @@ class ProgramLink:
 
 def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
     """Return links to the parts of an edition's program that have content."""
-    found = []
+    links = []
     for name, section in SECTIONS.items():
         if section.counted and counts[name]:
             number = number_format(counts[name], force_grouping=True)
-            words = str(section.counted % {"count": counts[name], "number": number})
-            found.append(ProgramLink(str(section.label), section.url(edition), words, number))
+            text = str(section.counted % {"count": counts[name], "number": number})
+            links.append(ProgramLink(str(section.label), section.url(edition), text, number))
     people = SECTIONS["people"]
-    words = gettext("Authors and speakers, A to Z")
-    return [*found, ProgramLink(str(people.label), people.url(edition), words)] if found else []
+    text = gettext("Authors and speakers, A to Z")
+    return [*links, ProgramLink(str(people.label), people.url(edition), text)] if links else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,8 @@ def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSecti
         if section.rows
     }
     menu = Exists(MenuItem.objects.published(at).filter(edition=edition))
-    found = Edition.objects.filter(pk=key).beside_pages().annotate(**exists, has_menu=menu)
-    rows = list(found.order_by("page__slug").values("page__slug", "page__title", "has_menu", *exists))
+    editions = Edition.objects.filter(pk=key).beside_pages().annotate(**exists, has_menu=menu)
+    rows = list(editions.order_by("page__slug").values("page__slug", "page__title", "has_menu", *exists))
     pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
     sections = {name for name in SECTIONS if rows[0].get(f"has_{name}")}
     return FilledSections(sections, pages, rows[0]["has_menu"])

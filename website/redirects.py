@@ -63,10 +63,10 @@ def old_events(request: HttpRequest, year: int, kind: str) -> HttpResponse:
 @require_safe
 def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpResponse:
     try:
-        shown = date(year, month, day)
+        target = date(year, month, day)
     except (OverflowError, ValueError) as error:
         raise Http404("No such day.") from error
-    return redirect("schedule:day", get_edition_of_year(year).slug, shown.isoformat(), permanent=True)
+    return redirect("schedule:day", get_edition_of_year(year).slug, target.isoformat(), permanent=True)
 
 
 @require_safe
@@ -98,9 +98,9 @@ def get_event(year: int, uid: str) -> Presentation | Session | Paper:
     """Return the public presentation, session or paper of that year with this identifier."""
     if EVENT_UID.fullmatch(uid):
         for model in (Presentation, Session, Paper):
-            found: Presentation | Session | Paper | None = (
+            event: Presentation | Session | Paper | None = (
                 model.objects.published().filter(edition__year=year, uid=uid).order_by("pk").first()
             )
-            if found is not None:
-                return found
+            if event is not None:
+                return event
     raise Http404("No such event.")

@@ -73,29 +73,31 @@ def results_by_hit(
     One query for each kind, and a second one for papers. One more for the people of sessions and talks, and
     one for the next appearances of people, which are limited to `edition` if it is given.
     """
-    known = {one.pk: one for one in editions}
-    found: dict[Hit, Any] = {}
+    editions_by_key = {row.pk: row for row in editions}
+    rows_by_hit: dict[Hit, Any] = {}
     for kind in KINDS:
-        of_kind = {hit.object_id: hit for hit in hits if hit.kind == kind}
-        rows = public_rows(kind).filter(pk__in=of_kind) if of_kind else ()
-        found |= {of_kind[row.pk]: row for row in rows}
-    people = [row.pk for hit, row in found.items() if hit.kind == "person"]
-    keys = {kind: [row.pk for hit, row in found.items() if hit.kind == kind] for kind in ("session", "talk")}
-    spoken = people_by_row(keys["session"], keys["talk"])
-    for hit, row in found.items():
+        hits_by_key = {hit.object_id: hit for hit in hits if hit.kind == kind}
+        rows = public_rows(kind).filter(pk__in=hits_by_key) if hits_by_key else ()
+        rows_by_hit |= {hits_by_key[row.pk]: row for row in rows}
+    people = [row.pk for hit, row in rows_by_hit.items() if hit.kind == "person"]
+    keys = {
+        kind: [row.pk for hit, row in rows_by_hit.items() if hit.kind == kind] for kind in ("session", "talk")
+    }
+    people_of_rows = people_by_row(keys["session"], keys["talk"])
+    for hit, row in rows_by_hit.items():
         if hit.kind in keys:
-            row.shown_people = spoken.get((hit.kind, row.pk), ())
-    appearances = next_appearances(people, [edition] if edition else [*known.values()])
+            row.shown_people = people_of_rows.get((hit.kind, row.pk), ())
+    appearances = next_appearances(people, [edition] if edition else [*editions_by_key.values()])
     results = {}
     for hit in hits:
-        row = found.get(hit)
+        row = rows_by_hit.get(hit)
         key = getattr(row, "edition_id", None)
         if row is None:
             continue
         if hit.kind == "person":
-            results[hit] = person_result(row, query, appearances, known, edition)
-        elif key is None or key in known:
-            results[hit] = search_result(hit.kind, row, query, known.get(key or 0))
+            results[hit] = person_result(row, query, appearances, editions_by_key, edition)
+        elif key is None or key in editions_by_key:
+            results[hit] = search_result(hit.kind, row, query, editions_by_key.get(key or 0))
     return results
 
 
@@ -108,9 +110,9 @@ def public_rows(kind: str) -> Any:
         case "session":
             return Session.objects.published().with_called_off().select_related("room")
         case "talk":
-            spoken = Presentation.objects.published().filter(paper=None).with_beginning()
-            spoken = spoken.annotate(place_name=Coalesce("room__name", "session__room__name"))
-            return spoken.select_related("session")
+            talks = Presentation.objects.published().filter(paper=None).with_beginning()
+            talks = talks.annotate(place_name=Coalesce("room__name", "session__room__name"))
+            return talks.select_related("session")
         case "person":
             return Person.objects.published()
         case _:
@@ -130,10 +132,10 @@ def people_by_row(
         with_shown_names(rows).annotate(kind=Value(kind), owner=F(owner)).order_by().values_list(*columns)
         for rows, kind, owner in ((roles, "session", "session_id"), (speakers, "talk", "presentation_id"))
     ]
-    found: dict[tuple[str, int], list[PersonLink]] = {}
-    for kind, owner, _place, _key, *person in sorted(parts[0].union(parts[1], all=True).order_by()):
-        found.setdefault((kind, owner), []).append(PersonLink(*person))
-    return found
+    people: dict[tuple[str, int], list[PersonLink]] = {}
+    for kind, owner, _position, _key, *person in sorted(parts[0].union(parts[1], all=True).order_by()):
+        people.setdefault((kind, owner), []).append(PersonLink(*person))
+    return people
 
 
 def first_appearance() -> Mapping[str, Subquery]:
@@ -216,8 +218,8 @@ def people_credits(
     """Return the highlighted names as printed, each with the address of its person."""
     slug = edition.slug if edition else ""
     return [
-        (highlight(one.shown_name, query, Field.PEOPLE), with_edition(one.person.get_absolute_url(), slug))
-        for one in people
+        (highlight(row.shown_name, query, Field.PEOPLE), with_edition(row.person.get_absolute_url(), slug))
+        for row in people
     ]
 
 
@@ -230,7 +232,7 @@ def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
     if not query:
         return papers.list_rows()
 
-    def marked(row: PaperRow) -> PaperRow:
+    def mark_row(row: PaperRow) -> PaperRow:
         title = highlight(str(row), query, Field.TITLE)
         authors = tuple(
             author._replace(shown_name=highlight(author.shown_name, query, Field.PEOPLE))
@@ -242,4 +244,4 @@ def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
             abstract_html=excerpt(markup.plain(row.abstract_html), query),
         )
 
-    return [marked(row) for row in papers.list_rows(abstract="abstract")]
+    return [mark_row(row) for row in papers.list_rows(abstract="abstract")]

@@ -65,46 +65,50 @@ class ResultSections:
     def sections(self, page: PageOf[int], editions: Iterable[Edition]) -> list[Section]:
         """Return the sections of one page: those of one kind, or papers with a few of each other kind."""
         if self.tab == "paper" or (not self.tab and page.number > 1):
-            return [self._papers(page)]
+            return [self._paper_section(page)]
         if self.tab:
-            return self._others({self.tab: list(page.object_list)}, editions)
-        few = {
+            return self._kind_sections({self.tab: list(page.object_list)}, editions)
+        shown_keys = {
             kind: self.keys[kind][: number if self.keys["paper"] else SHOWN_WITHOUT_PAPERS]
             for kind, number in SHOWN_PER_KIND.items()
             if self.keys[kind]
         }
-        shown = self._others(few, editions)
-        first = [section for section in shown if section.name in self.best_kinds]
-        last = [section for section in shown if section.name not in self.best_kinds]
-        papers = [self._papers(page)] if page.object_list else []
+        other_sections = self._kind_sections(shown_keys, editions)
+        first = [section for section in other_sections if section.name in self.best_kinds]
+        last = [section for section in other_sections if section.name not in self.best_kinds]
+        papers = [self._paper_section(page)] if page.object_list else []
         return [*first, *papers, *last]
 
-    def _papers(self, page: PageOf[int]) -> Section:
+    def _paper_section(self, page: PageOf[int]) -> Section:
         rows = marked_papers(list(page.object_list), self.query)
         return Section("paper", str(KINDS["paper"]), rows, self.counts["paper"])
 
-    def _others(self, few: dict[str, list[int]], editions: Iterable[Edition]) -> list[Section]:
+    def _kind_sections(
+        self, keys_by_kind: dict[str, list[int]], editions: Iterable[Edition]
+    ) -> list[Section]:
         """Return a section for each kind. It links to all results if it shows only some of them."""
-        hits = {kind: [Hit(kind, key, None, 0) for key in keys] for kind, keys in few.items()}
-        flat = [hit for some in hits.values() for hit in some]
-        found = results_by_hit(flat, self.query, editions, self.edition)
+        hits_by_kind = {
+            kind: [Hit(kind, key, None, 0) for key in keys] for kind, keys in keys_by_kind.items()
+        }
+        all_hits = [hit for hits in hits_by_kind.values() for hit in hits]
+        results = results_by_hit(all_hits, self.query, editions, self.edition)
         return [
             Section(
                 kind,
                 str(KINDS[kind]),
-                [found[hit] for hit in some if hit in found],
+                [results[hit] for hit in hits if hit in results],
                 count := self.counts[kind],
-                self.text_query(tab=kind) if count > len(some) and self.tab != kind else "",
+                self.text_query(tab=kind) if count > len(hits) and self.tab != kind else "",
             )
-            for kind, some in hits.items()
+            for kind, hits in hits_by_kind.items()
         ]
 
     def tabs(self) -> list[tuple[str, object, int | None, str]]:
         """Return the name, label, number of results and query of each tab."""
         counts = {"": None, **self.counts}
         labels = {"": _("All"), **KINDS}
-        shown = [name for name in labels if not name or counts[name] or name == self.tab]
-        return [(name, labels[name], counts[name], f"?{self.text_query(tab=name)}") for name in shown]
+        names = [name for name in labels if not name or counts[name] or name == self.tab]
+        return [(name, labels[name], counts[name], f"?{self.text_query(tab=name)}") for name in names]
 
     def text_query(self, **changes: str) -> str:
         """Return the query string with the words as typed. It ends in `&` unless the tab is changed."""

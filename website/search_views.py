@@ -123,9 +123,9 @@ def search_query_string(words: str, kind: str) -> str:
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
     words, is_current = get_query_words(request), refreshed()
-    shown = search_results(suggest(words), parse_query(words), published_editions(request))
+    results = search_results(suggest(words), parse_query(words), published_editions(request))
     context = {
-        "findings": shown,
+        "findings": results,
         "has_results": bool(parse_query(words)),
         **suggestions_context(words, find_jumps(request, words, None), reverse("website:search")),
     }

@@ -36,27 +36,34 @@ class SiteSearch(ResultSections):
 
     def __init__(self, parameters: QueryDict, editions: Sequence[Edition]) -> None:
         super().__init__()
-        self.editions = {one.slug: one for one in editions}
+        self.editions = {edition.slug: edition for edition in editions}
         self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
         plain = parameters.get("plain", "").replace("\0", " ")
         self.plain = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
         self.areas = area_names(editions)
-        known: dict[str, Mapping[str, object]] = {"kind": KINDS, "in": self.editions, "topic": self.areas}
-        given = {name: parameters.get(name, "") for name in known}
-        for name, value in given.items():
-            if value and value not in known[name]:
+        options: dict[str, Mapping[str, object]] = {"kind": KINDS, "in": self.editions, "topic": self.areas}
+        chosen = {name: parameters.get(name, "") for name in options}
+        for name, value in chosen.items():
+            if value and value not in options[name]:
                 raise BadParameter(name, value)
-        self.given = {name: given[parameter] for name, parameter in PARAMETERS.items() if given[parameter]}
-        self._tab = given["kind"]
-        self.values = {**self.given, **{one.facet: one.value for one in self.reading.filters}}
+        self.given_facets = {
+            name: chosen[parameter] for name, parameter in PARAMETERS.items() if chosen[parameter]
+        }
+        self._tab = chosen["kind"]
+        self.values = {
+            **self.given_facets,
+            **{filter_.facet: filter_.value for filter_ in self.reading.filters},
+        }
         self.numbers: dict[frozenset[str], int] = {}
 
     @cached_property
     def reading(self) -> Reading:
         """The parsed words. An edition that they name is a filter, unless no other words are left."""
-        names = site_vocabulary((one.slug, one.name, one.year) for one in self.editions.values())
-        found = read_filters(self.text, names, plain=self.plain, known=[*self.given])
-        return found if parse_query(found.words) else Reading(self.text)
+        names = site_vocabulary(
+            (edition.slug, edition.name, edition.year) for edition in self.editions.values()
+        )
+        reading = read_filters(self.text, names, plain=self.plain, chosen=[*self.given_facets])
+        return reading if parse_query(reading.words) else Reading(self.text)
 
     @cached_property
     def paper_query(self) -> Query:
@@ -75,8 +82,8 @@ class SiteSearch(ResultSections):
         return self._tab
 
     def parameters(self) -> dict[str, object]:
-        given = {PARAMETERS[name]: value for name, value in self.given.items()}
-        return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain), "kind": self.tab, **given}
+        facets = {PARAMETERS[name]: value for name, value in self.given_facets.items()}
+        return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain), "kind": self.tab, **facets}
 
     # Results
 
@@ -87,59 +94,62 @@ class SiteSearch(ResultSections):
         self.numbers = {frozenset(scope.split()): number for scope, number in counted.items()}
         if hits.capped:
             # Capped hits may omit other kinds than papers, and the chosen year.
-            found = [*self._narrowed(["paper"]), *self._narrowed([*SHOWN_PER_KIND])]
+            matching_hits = [*self._find_chosen(["paper"]), *self._find_chosen([*SHOWN_PER_KIND])]
         else:
-            found = [hit for hit in hits.page if self._is_chosen(frozenset(hit.scope.split()))]
+            matching_hits = [hit for hit in hits.page if self._is_chosen(frozenset(hit.scope.split()))]
         self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
         for kind in KINDS:
-            self.keys[kind] = [hit.object_id for hit in found if hit.kind == kind]
+            self.keys[kind] = [hit.object_id for hit in matching_hits if hit.kind == kind]
 
-    def _narrowed(self, kinds: Sequence[str]) -> tuple[Hit, ...]:
+    def _find_chosen(self, kinds: Sequence[str]) -> tuple[Hit, ...]:
         chosen = self.editions.get(self.values.get("edition", ""))
         edition, area = chosen.pk if chosen else None, self.values.get("area", "")
         return find_documents(self.query, edition=edition, kinds=kinds, area=area, limit=MAX_HITS).page
 
-    def _is_chosen(self, scope: frozenset[str], but: str = "") -> bool:
-        """Return whether these markers match the chosen facets. The facet `but` is ignored."""
+    def _is_chosen(self, scope: frozenset[str], ignored: str = "") -> bool:
+        """Return whether these markers match the chosen facets, except the facet `ignored`."""
         edition, area = self.values.get("edition"), self.values.get("area")
-        if area and but != "area" and area_word(area) not in scope:
+        if area and ignored != "area" and area_word(area) not in scope:
             return False
-        if not edition or but == "edition":
+        if not edition or ignored == "edition":
             return True
         return not scope.isdisjoint((edition_word(self.editions[edition].pk), edition_word(None)))
 
-    def _number(self, markers: Sequence[str], but: str = "") -> int:
-        """Count the results with one of these markers under the chosen facets. The facet `but` is ignored."""
+    def _count(self, markers: Sequence[str], ignored: str = "") -> int:
+        """Count the results with one of these markers under the chosen facets, except the facet `ignored`."""
         return sum(
             number
             for scope, number in self.numbers.items()
-            if not scope.isdisjoint(markers) and self._is_chosen(scope, but)
+            if not scope.isdisjoint(markers) and self._is_chosen(scope, ignored)
         )
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        return {kind: self._number([kind_word(kind)]) for kind in KINDS}
+        return {kind: self._count([kind_word(kind)]) for kind in KINDS}
 
     # Facets and links
 
     @cached_property
     def facets(self) -> list[Facet]:
         """The facets of years and topics, with the number of results of each choice."""
-        years = {slug: (one.name, edition_word(one.pk)) for slug, one in self.editions.items()}
+        years = {slug: (edition.name, edition_word(edition.pk)) for slug, edition in self.editions.items()}
         areas = {key: (name, area_word(key)) for key, name in self.areas.items()}
-        offered = {"edition": years, "area": areas}
-        found = [Facet(name, str(LABELS[name]), self._choices(name, some)) for name, some in offered.items()]
-        return [facet for facet in found if len(facet.choices) > 1 or facet.chosen]
+        values_by_facet = {"edition": years, "area": areas}
+        facets = [
+            Facet(name, str(LABELS[name]), self._choices(name, values))
+            for name, values in values_by_facet.items()
+        ]
+        return [facet for facet in facets if len(facet.choices) > 1 or facet.chosen]
 
     def _choices(self, name: str, values: dict[str, tuple[str, str]]) -> list[FacetChoice]:
-        everywhere = self._number([edition_word(None)], but=name) if name == "edition" else 0
+        site_count = self._count([edition_word(None)], ignored=name) if name == "edition" else 0
         choices = []
         for value, (label, marker) in values.items():
-            number, chosen = self._number([marker], but=name), self.values.get(name) == value
+            number, chosen = self._count([marker], ignored=name), self.values.get(name) == value
             if number or chosen:
                 query = self.query_with(**{name: "" if chosen else value})
-                choices.append(FacetChoice(label, number + everywhere, query, chosen, 0, value))
-        return sorted(choices, key=lambda offer: -offer.count) if name == "area" else choices
+                choices.append(FacetChoice(label, number + site_count, query, chosen, 0, value))
+        return sorted(choices, key=lambda choice: -choice.count) if name == "area" else choices
 
     def query_with(self, **changes: str) -> str:
         """Return the query string of the parsed search with these facets changed, on its first page."""
@@ -155,7 +165,10 @@ class SiteSearch(ResultSections):
     @property
     def chips(self) -> list[Chip]:
         """The chosen filters, each with the query string without it."""
-        labels = {"edition": {slug: one.name for slug, one in self.editions.items()}, "area": self.areas}
+        labels = {
+            "edition": {slug: edition.name for slug, edition in self.editions.items()},
+            "area": self.areas,
+        }
         return [
             Chip(str(LABELS[name]), labels[name][value], self.query_with(**{name: ""}))
             for name, value in self.values.items()
@@ -164,11 +177,11 @@ class SiteSearch(ResultSections):
     @property
     def understood_words(self) -> list[str]:
         """The words that name an edition, as they were typed without an operator."""
-        return [self.reading.source_text(one) for one in self._named]
+        return [self.reading.source_text(filter_) for filter_ in self._named_filters]
 
     @property
-    def _named(self) -> list[Filter]:
-        return [one for one in self.reading.filters if not one.is_explicit]
+    def _named_filters(self) -> list[Filter]:
+        return [filter_ for filter_ in self.reading.filters if not filter_.is_explicit]
 
     @property
     def plain_query(self) -> str:
@@ -179,8 +192,8 @@ class SiteSearch(ResultSections):
     @property
     def hidden_parameters(self) -> list[tuple[str, str]]:
         """The parameters except the words, for the hidden inputs of the search form."""
-        given = [(PARAMETERS[name], value) for name, value in self.given.items()]
-        return [*([("kind", self.tab)] if self.tab else []), *given]
+        facets = [(PARAMETERS[name], value) for name, value in self.given_facets.items()]
+        return [*([("kind", self.tab)] if self.tab else []), *facets]
 
     @property
     def is_of_papers(self) -> bool:
@@ -201,7 +214,7 @@ def area_names(editions: Sequence[Edition]) -> dict[str, str]:
 
     One query after a change, else none.
     """
-    return _area_names(tuple((one.pk, one.revision, public_parts(one)) for one in editions))
+    return _area_names(tuple((edition.pk, edition.revision, public_parts(edition)) for edition in editions))
 
 
 @lru_cache(maxsize=4)

@@ -73,25 +73,25 @@ def edition_sitemap(request: HttpRequest, edition: Edition, section: str, page: 
     if section not in EDITION_SECTIONS:
         raise Http404("There is no such site map.")
     rows = EDITION_SECTIONS[section].objects.published().filter(edition=edition)
-    shown = rows.order_by("uid").only("uid", "title", "edition")[file_slice(page)]
-    return sitemap_response(paths_of(shown, edition), edition.changed_at)
+    file_rows = rows.order_by("uid").only("uid", "title", "edition")[file_slice(page)]
+    return sitemap_response(paths_of(file_rows, edition), edition.changed_at)
 
 
 @require_safe
 def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
     changed = revision.current(None).changed_at
     if section == "pages":
-        fixed = map(reverse, ("people:list", "people:institutions", "papers:all_awards"))
-        free = Page.objects.published().filter(edition=None).order_by("slug")
+        paths = map(reverse, ("people:list", "people:institutions", "papers:all_awards"))
+        pages = Page.objects.published().filter(edition=None).order_by("slug")
         return sitemap_response(
-            [*fixed, *(one.get_absolute_url() for one in free)] if page == 1 else [], changed
+            [*paths, *(row.get_absolute_url() for row in pages)] if page == 1 else [], changed
         )
     if section not in SITE_SECTIONS:
         raise Http404("There is no such site map.")
     model = SITE_SECTIONS[section]
     columns = ("uid", "name") if model is Person else ("slug",)
-    shown = model.objects.published().order_by(columns[0]).only(*columns)[file_slice(page)]
-    return sitemap_response([row.get_absolute_url() for row in shown], changed)
+    rows = model.objects.published().order_by(columns[0]).only(*columns)[file_slice(page)]
+    return sitemap_response([row.get_absolute_url() for row in rows], changed)
 
 
 def file_slice(page: int) -> slice:
@@ -110,11 +110,11 @@ def page_paths(edition: Edition) -> list[str]:
 
 def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edition) -> list[str]:
     """Return the addresses of rows of an edition, without fetching it for each row."""
-    found = []
+    paths = []
     for row in rows:
         row.edition = edition
-        found.append(row.get_absolute_url())
-    return found
+        paths.append(row.get_absolute_url())
+    return paths
 
 
 def sitemap_response(paths: list[str], changed: datetime) -> HttpResponse:
@@ -127,8 +127,8 @@ def sitemap_response(paths: list[str], changed: datetime) -> HttpResponse:
 def xml_response(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) -> HttpResponse:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<{root} xmlns="{NAMESPACE}">']
     for path, changed in entries:
-        when = f"<lastmod>{changed.isoformat(timespec='seconds')}</lastmod>" if changed else ""
-        lines.append(f"<{part}><loc>{escape(absolute(path))}</loc>{when}</{part}>")
+        lastmod = f"<lastmod>{changed.isoformat(timespec='seconds')}</lastmod>" if changed else ""
+        lines.append(f"<{part}><loc>{escape(absolute(path))}</loc>{lastmod}</{part}>")
     body = "\n".join([*lines, f"</{root}>", ""])
     return HttpResponse(body, content_type="application/xml; charset=utf-8")
 
@@ -164,8 +164,10 @@ def llms(request: HttpRequest) -> HttpResponse:
         "## Editions",
         "",
     ]
-    for one in editions:
-        files = absolute(reverse("exchange:downloads", args=[one.slug]))
-        home = absolute(one.get_absolute_url())
-        lines.append(f"- [{one.name}]({home}): {one.date_line}; [files of the whole program]({files})")
+    for edition in editions:
+        files = absolute(reverse("exchange:downloads", args=[edition.slug]))
+        home = absolute(edition.get_absolute_url())
+        lines.append(
+            f"- [{edition.name}]({home}): {edition.date_line}; [files of the whole program]({files})"
+        )
     return HttpResponse("\n".join([*lines, ""]), content_type=PLAIN_TEXT)

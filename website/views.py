@@ -44,10 +44,10 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
-    place = f"{edition.date_line} · {edition.place_line}" if edition.place_line else edition.date_line
+    foot = f"{edition.date_line} · {edition.place_line}" if edition.place_line else edition.date_line
     series = edition.conference.full_name
     return card_response(
-        request, edition, Picture(edition.conference.name, edition.name, series, place, edition.accent)
+        request, edition, Picture(edition.conference.name, edition.name, series, foot, edition.accent)
     )
 
 
@@ -69,11 +69,11 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return a 500 page, or a 503 with `Retry-After` if the database is unavailable."""
-    is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
-    status = 503 if is_away else 500
-    headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
+    is_unavailable = isinstance(sys.exception(), OperationalError | InterfaceError)
+    status = 503 if is_unavailable else 500
+    headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_unavailable else {}
     if request.path.startswith(API_PREFIX):
-        words = _("The site is temporarily unavailable.") if is_away else _("Something went wrong.")
-        return JsonResponse({"detail": words}, status=status, headers=headers)
+        message = _("The site is temporarily unavailable.") if is_unavailable else _("Something went wrong.")
+        return JsonResponse({"detail": message}, status=status, headers=headers)
     # Render without the request, because the context processors may have failed.
     return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)

@@ -157,7 +157,7 @@ def test_words_taken_back_are_plain() -> None:
 
 
 def test_facet_chosen_elsewhere_is_not_read() -> None:
-    reading = read_filters("posters wednesday", known(), known=["day"])
+    reading = read_filters("posters wednesday", known(), chosen=["day"])
 
     assert (filters(reading), reading.words) == ({"kind": "poster"}, "wednesday")
 
@@ -199,7 +199,7 @@ def test_words_that_remain_are_read_again_as_words(parts: list[str]) -> None:
     reading = read_filters(" ".join(parts), known())
 
     assert (
-        filters(read_filters(reading.words, known(), known=filters(reading)))
+        filters(read_filters(reading.words, known(), chosen=filters(reading)))
         .keys()
         .isdisjoint(filters(reading))
     )
