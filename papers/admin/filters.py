@@ -12,7 +12,7 @@ from papers.models import Authorship, Paper, Topic
 from people.models import Institution
 
 
-class PaperFilter(EditionPartFilter):
+class PaperFieldFilter(EditionPartFilter):
     """A filter by papers of the edition. `path` is the lookup of the paper, empty for papers."""
 
     path: ClassVar[str] = ""
@@ -25,7 +25,7 @@ class PaperFilter(EditionPartFilter):
         raise LookupError(f"{type(self).__name__} finds no papers")
 
 
-class DecisionFilter(PaperFilter):
+class DecisionFilter(PaperFieldFilter):
     title = _("decision")
     parameter_name = "decision"
 
@@ -38,7 +38,7 @@ class DecisionFilter(PaperFilter):
         return Paper.objects.filter(decision=value).order_by().values("pk")
 
 
-class CountryFilter(PaperFilter):
+class CountryFilter(PaperFieldFilter):
     """A filter by the countries of the authors' institutions."""
 
     title = _("country")
@@ -53,7 +53,7 @@ class CountryFilter(PaperFilter):
         return Authorship.objects.filter(institutions__country=value).order_by().values("paper")
 
 
-class PaperTopicFilter(PaperFilter):
+class PaperTopicFilter(PaperFieldFilter):
     title = _("topic")
     parameter_name = "topic"
 
@@ -64,6 +64,6 @@ class PaperTopicFilter(PaperFilter):
         return Paper.objects.filter(topic=int(value)).order_by().values("pk")
 
 
-def by_paper(base: type[PaperFilter], path: str) -> type[PaperFilter]:
+def by_paper(base: type[PaperFieldFilter], path: str) -> type[PaperFieldFilter]:
     """Return a subclass of this filter for rows that reference a paper."""
     return type(base.__name__, (base,), {"path": path})
