@@ -38,6 +38,13 @@ class Chip:
     query: str
 
 
+def typed_words(parameters: QueryDict) -> tuple[str, list[str]]:
+    """Return the words of a search, and its plain words, which are not read as filters."""
+    # Remove null characters, which form fields reject.
+    text, plain = (parameters.get(name, "").replace("\0", " ") for name in ("q", "plain"))
+    return text[:MAX_QUERY_CHARS].strip(), [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+
+
 class PaperSearch(PaperFilter):
     """Form of the words, facets and order of a list of papers. `look_up` runs the search.
 
@@ -52,10 +59,7 @@ class PaperSearch(PaperFilter):
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         self.edition, self.at = edition, at
-        # Remove null characters, which form fields reject.
-        self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
-        plain = parameters.get("plain", "").replace("\0", " ")
-        self.plain_words = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+        self.text, self.plain_words = typed_words(parameters)
         self.given_facets = [name for name in FACETS if parameters.get(self.add_prefix(name))]
         state = parameters.copy()
         state["plain"] = PLAIN_SEPARATOR.join(self.plain_words)

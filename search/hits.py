@@ -63,23 +63,18 @@ def find_documents(
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(hits_by_document) >= MAX_HITS)
 
 
-def find_or_correct(
-    query: Query,
-    edition: int | None = None,
-) -> tuple[Query, Hits, bool]:
+def find_or_correct(query: Query, edition: int | None = None) -> tuple[Query, Hits, bool]:
     """Find documents; without any hits, correct typing errors in the query and search again.
 
     Return the words that were searched for, the hits, and whether they were corrected.
     """
     find = partial(find_documents, edition=edition, limit=MAX_HITS)
     hits = find(query)
-    corrected_query = correct_query(query) if query and not hits.count else None
-    corrected_hits = find(corrected_query) if corrected_query else hits
-    return (
-        (corrected_query, corrected_hits, True)
-        if corrected_query and corrected_hits.count
-        else (query, hits, False)
-    )
+    if query and not hits.count and (corrected := correct_query(query)):
+        corrected_hits = find(corrected)
+        if corrected_hits.count:
+            return corrected, corrected_hits, True
+    return query, hits, False
 
 
 def matching_keys(query: Query, edition: int, kind: str) -> list[int]:

@@ -40,14 +40,17 @@ def site(request: HttpRequest) -> dict[str, object]:
     edition = addressed_edition(request)
     editions = published_editions(request)
     has_conferences = len({row.conference_id for row in editions}) > 1
-    framing = framing_edition(request, edition, editions, has_conferences)
+    # Pages of all years use the edition that their address names. The default is the current edition if the
+    # site has a single conference, else none.
     linked = edition or named_edition(request, editions)
+    framing = linked or (None if has_conferences else current_edition(editions))
     linked_slug = linked.slug if linked else ""
     menu, site_links = menus(framing, request.path, timezone.now(), editions)
     return {
         "site_name": settings.SITE_NAME,
         "editions": [row for row in editions if framing is None or row.conference == framing.conference],
         "edition": edition,
+        # The edition whose name, menu and color the page shows.
         "framing_edition": framing,
         # Links to pages of all years name this edition, so that those pages show its menu.
         "linked_edition": linked,
@@ -64,18 +67,6 @@ def site(request: HttpRequest) -> dict[str, object]:
         "feeds": feeds(edition),
         "preview": preview_bar(request),
     }
-
-
-def framing_edition(
-    request: HttpRequest, edition: Edition | None, editions: Sequence[Edition], has_conferences: bool
-) -> Edition | None:
-    """Return the edition whose name, menu and color this page shows.
-
-    Pages of all years use the edition that the parameter `edition` names. The default is the current
-    edition if the site has a single conference, else none.
-    """
-    edition = edition or named_edition(request, editions)
-    return edition or (None if has_conferences else current_edition(editions))
 
 
 def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition | None:

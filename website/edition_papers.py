@@ -14,9 +14,9 @@ from conference.models import Edition
 from pagecache.keys import SEARCH_PARAMETERS
 from papers.catalog import Catalog
 from papers.facets import FACETS, SORTS
-from papers.paper_search import PaperSearch
+from papers.paper_search import PaperSearch, typed_words
 from search.filters import Filter
-from search.query import MAX_QUERY_CHARS, Query, parse_query
+from search.query import Query, parse_query
 
 # The parameter `kind` is taken: it selects the tab, such as papers or people.
 PARAMETERS = {"kind": "as", "tab": "kind"}
@@ -39,7 +39,7 @@ class EditionPapers(PaperSearch):
     ) -> None:
         # Truncate long searches instead of rejecting them.
         truncated = parameters.copy()
-        truncated["q"] = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS]
+        truncated["q"], _plain_words = typed_words(parameters)
         super().__init__(truncated, edition, at)
         self.fields["q"] = forms.CharField(required=False)
         self.fields["tab"] = forms.ChoiceField(choices=[(tab, tab) for tab in tabs], required=False)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from papers.catalog import FacetValue
+from papers.paper_search import PLAIN_SEPARATOR
 from schedule.models import Presentation, Session
 from schedule.querysets import BREAK_KINDS, of_kind
 from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hit, Hits, find_documents, suggest
@@ -108,28 +109,27 @@ class EditionSearch(ResultSections):
     def parameters(self) -> dict[str, object]:
         papers = self.papers
         facets = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
-        plain = ",".join(papers.plain_words)
+        plain = PLAIN_SEPARATOR.join(papers.plain_words)
         return {"q": papers.text, "plain": plain, "kind": self.tab, **facets, "sort": self.chosen["sort"]}
 
 
 def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime) -> Any:
     """Return the public sessions, or talks without a paper, of a day, room and kind, by time."""
+    room = values.get("room", "")
     if kind == "session":
         rows: Any = Session.objects.published(at).filter(edition=edition).in_order()
         start = "start"
-        in_room = Q(room__slug=values.get("room", ""))
+        in_room = Q(room__slug=room)
         if values.keys() == {"day"}:
             rows = rows.exclude(counts_as__in=BREAK_KINDS)
     else:
         rows = Presentation.objects.published(at).filter(edition=edition, paper=None).with_beginning()
         start = "begins"
-        in_room = Q(room__slug=values.get("room", "")) | Q(
-            room__isnull=True, session__room__slug=values.get("room", "")
-        )
+        in_room = Q(room__slug=room) | Q(room__isnull=True, session__room__slug=room)
     if "day" in values:
         first, last = edition.day_bounds(date.fromisoformat(values["day"]))
         rows = rows.filter(**{f"{start}__gte": first, f"{start}__lt": last})
-    if "room" in values:
+    if room:
         rows = rows.filter(in_room)
     if "kind" in values:
         rows = rows.filter(of_kind(values["kind"]))

@@ -16,6 +16,7 @@ from conference.page_metadata import absolute
 from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper
+from papers.page_metadata import byline_text
 from search.hits import find_documents
 from search.query import MAX_QUERY_CHARS, parse_query
 
@@ -64,16 +65,14 @@ class PaperEntries:
         return writable(item.abstract_html)
 
     def item_author_name(self, item: Paper) -> str:
-        # `shown_name` is annotated by `with_authors()`.
-        return writable(", ".join(vars(author)["shown_name"] for author in item.shown_authors))
+        return writable(byline_text(item))
 
     def item_categories(self, item: Paper) -> list[str]:
         return [writable(item.topic.name)] if item.topic else []
 
     def item_pubdate(self, item: Paper) -> datetime:
         moments = [item.announced_at, item.edition.papers_public_from]
-        latest: datetime = max(moment for moment in moments if moment)
-        return latest
+        return max(moment for moment in moments if moment)
 
     item_updateddate = item_pubdate
 

@@ -86,12 +86,10 @@ def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
 
 def get_edition_of_year(year: int) -> Edition:
     """Return the published edition of a year, preferably the one whose slug is the year."""
-    editions = Edition.objects.published().filter(year=year)
-    ordered = sorted(editions, key=lambda edition: (edition.slug != str(year), edition.slug))
-    if not ordered:
+    editions: list[Edition] = list(Edition.objects.published().filter(year=year))
+    if not editions:
         raise Http404("No edition of this year.")
-    found: Edition = ordered[0]
-    return found
+    return min(editions, key=lambda edition: (edition.slug != str(year), edition.slug))
 
 
 def get_event(year: int, uid: str) -> Presentation | Session | Paper:

@@ -14,11 +14,11 @@ from content.querysets import public_parts
 from pagecache.keys import SEARCH_PARAMETERS
 from papers.facets import FACETS, Facet, FacetChoice
 from papers.models import Topic
-from papers.paper_search import PLAIN_SEPARATOR, Chip
+from papers.paper_search import PLAIN_SEPARATOR, Chip, typed_words
 from search.engine import area_key, area_word, edition_word, kind_word
 from search.filters import Filter, Reading, read_filters, site_vocabulary
 from search.hits import MAX_HITS, Hit, Hits, count_by_scope, find_documents
-from search.query import MAX_QUERY_CHARS, Query, parse_query
+from search.query import Query, parse_query
 from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
@@ -37,9 +37,7 @@ class SiteSearch(ResultSections):
     def __init__(self, parameters: QueryDict, editions: Sequence[Edition]) -> None:
         super().__init__()
         self.editions = {edition.slug: edition for edition in editions}
-        self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
-        plain = parameters.get("plain", "").replace("\0", " ")
-        self.plain = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+        self.text, self.plain_words = typed_words(parameters)
         self.areas = area_names(editions)
         options: dict[str, Mapping[str, object]] = {"kind": KINDS, "in": self.editions, "topic": self.areas}
         chosen = {name: parameters.get(name, "") for name in options}
@@ -62,7 +60,7 @@ class SiteSearch(ResultSections):
         names = site_vocabulary(
             (edition.slug, edition.name, edition.year) for edition in self.editions.values()
         )
-        reading = read_filters(self.text, names, plain=self.plain, chosen=[*self.given_facets])
+        reading = read_filters(self.text, names, plain=self.plain_words, chosen=[*self.given_facets])
         return reading if parse_query(reading.words) else Reading(self.text)
 
     @cached_property
@@ -83,7 +81,7 @@ class SiteSearch(ResultSections):
 
     def parameters(self) -> dict[str, object]:
         facets = {PARAMETERS[name]: value for name, value in self.given_facets.items()}
-        return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain), "kind": self.tab, **facets}
+        return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain_words), "kind": self.tab, **facets}
 
     # Results
 
@@ -156,7 +154,7 @@ class SiteSearch(ResultSections):
         values = {**self.values, **changes}
         state = {
             "q": self.reading.words,
-            "plain": PLAIN_SEPARATOR.join(self.plain),
+            "plain": PLAIN_SEPARATOR.join(self.plain_words),
             "kind": self.tab,
             **{parameter: values.get(name, "") for name, parameter in PARAMETERS.items()},
         }
@@ -186,7 +184,7 @@ class SiteSearch(ResultSections):
     @property
     def plain_query(self) -> str:
         """Return the query string that searches for the names of editions as plain words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood_words])
+        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.understood_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
@@ -206,7 +204,7 @@ class SiteSearch(ResultSections):
 
     @property
     def unfiltered_address(self) -> str:
-        return f"?{urlencode({'q': self.unfiltered, 'plain': PLAIN_SEPARATOR.join(self.plain)})}"
+        return f"?{urlencode({'q': self.unfiltered, 'plain': PLAIN_SEPARATOR.join(self.plain_words)})}"
 
 
 def area_names(editions: Sequence[Edition]) -> dict[str, str]:
