@@ -182,8 +182,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def short(text: str, limit: int = 60) -> str:
     """Shorten a text from a file for use in a sentence, and replace unprintable characters."""
     shortened = text if len(text) <= limit else f"{text[:limit]}…"
-    return (
-        shortened
-        if shortened.isprintable()
-        else "".join(char if char.isprintable() else "?" for char in shortened)
-    )
+    return "".join(char if char.isprintable() else "?" for char in shortened)

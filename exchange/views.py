@@ -79,11 +79,9 @@ def _program(fmt: Format, edition: Edition) -> Program:
     """Return the program for a format. Calendars and files for apps get only the rows that they need."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.edition_calendar(edition).program
-    return (
-        calendars.app_program(edition)
-        if fmt.name in downloads.APP_FORMATS.values()
-        else dump_for_format(fmt, edition)
-    )
+    if fmt.name in downloads.APP_FORMATS.values():
+        return calendars.app_program(edition)
+    return dump_for_format(fmt, edition)
 
 
 # References
@@ -144,10 +142,8 @@ def _references(
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
     """Send the papers that match the parameters of the list as a table."""
-    selection, fmt = (
-        selection_for_table(edition, "paper", search_condition(edition, request.GET)),
-        writable()[form],
-    )
+    fmt = writable()[form]
+    selection = selection_for_table(edition, "paper", search_condition(edition, request.GET))
     name = f"{edition.slug}-papers.{form}"
     return _file(request, edition, fmt, name, lambda: stream(edition, only=selection))
 

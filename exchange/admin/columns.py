@@ -82,14 +82,13 @@ def page_context(job: ImportJob) -> dict[str, object]:
     program, problems = read_first_rows(job, choice)
     options = _options()
     tables = [_table_context(table, number, options) for number, table in enumerate(choice.tables)]
-    tables_with_mapping = [table for table in choice.wanted if table.memory]
     return {
         "tables": tables,
         "has_several": len(tables) > 1,
         "is_markdown": choice.is_markdown,
         "unread": choice.problems,
         "complaints": choice.complaints(job.edition),
-        "memories": tables_with_mapping,
+        "memories": [table for table in choice.wanted if table.memory],
         "first_rows": list(_first_rows(program, job.edition)) if program else [],
         "row_problems": problems,
         "zone": job.edition.zone_label if job.edition else "UTC",

@@ -62,15 +62,12 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
         for value in (conflict.base, ours, conflict.theirs)
     )
     if conflict.base is None:
-        base_label, (our_diff, their_diff) = gettext("Never imported before"), word_diff(our_text, their_text)
+        base_text = gettext("Never imported before")
+        our_diff, their_diff = word_diff(our_text, their_text)
     else:
-        base_label, our_diff, their_diff = (
-            base_text,
-            word_diff(base_text, our_text)[1],
-            word_diff(base_text, their_text)[1],
-        )
+        our_diff, their_diff = word_diff(base_text, our_text)[1], word_diff(base_text, their_text)[1]
     return {
-        "base": base_label,
+        "base": base_text,
         "here": our_diff,
         "there": their_diff,
         "title": record_field_label(kind, conflict.field),

@@ -69,10 +69,9 @@ def describe_stage(job: ImportJob) -> str:
 
 def _stage_label(stage: str) -> str:
     kind_names = {kind.plural or name: name for name, kind in KINDS.items()}
-    if stage.startswith(WRITING_PREFIX) and stage.removeprefix(WRITING_PREFIX) in kind_names:
-        return gettext("Writing: %(rows)s") % {
-            "rows": kind_name(kind_names[stage.removeprefix(WRITING_PREFIX)])
-        }
+    written = stage.removeprefix(WRITING_PREFIX)
+    if stage.startswith(WRITING_PREFIX) and written in kind_names:
+        return gettext("Writing: %(rows)s") % {"rows": kind_name(kind_names[written])}
     if stage in kind_names:
         return gettext("Comparing: %(rows)s") % {"rows": kind_name(kind_names[stage])}
     labels = {
@@ -86,11 +85,7 @@ def _stage_label(stage: str) -> str:
 def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
     """Return the context of the table of rows by kind and outcome."""
     rows = [
-        {
-            "kind": kind,
-            "name": kind_name(kind),
-            "cells": [(outcome, tally[outcome]) for outcome in OUTCOME_LABELS],
-        }
+        {"kind": kind, "name": kind_name(kind), "cells": [(name, tally[name]) for name in OUTCOME_LABELS]}
         for kind, tally in counts.items()
     ]
     return {"counts": rows, "words": OUTCOME_LABELS}
@@ -212,12 +207,11 @@ class ImportJobAdmin(ScopedAdmin):
     def job(self, request: HttpRequest, key: int | str) -> ImportJob:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        found = self.get_object(request, str(key))
-        if found is None:
+        job: ImportJob | None = self.get_object(request, str(key))
+        if job is None:
             raise Http404("No such import.")
-        if not self.has_view_permission(request, found):
+        if not self.has_view_permission(request, job):
             raise PermissionDenied
-        job: ImportJob = found
         return job
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportJob]:
@@ -239,8 +233,11 @@ class ImportJobAdmin(ScopedAdmin):
             self.continue_job(request, job, request.POST.get("do", ""))
             return redirect("admin:exchange_importjob_change", job.pk)
         page = "progress" if job.is_working else job.state
-        page_values = self.preview(request, job) if job.state == State.READY else {}
-        page_values = columns.page_context(job) if job.state == State.MAPPING else page_values
+        page_values: dict[str, object] = {}
+        if job.state == State.READY:
+            page_values = self.preview(request, job)
+        elif job.state == State.MAPPING:
+            page_values = columns.page_context(job)
         context = self.page_context(
             request,
             gettext("Import: %(job)s") % {"job": job},

@@ -109,7 +109,9 @@ def person_calendars(person: Person, editions: Iterable[Edition]) -> Iterator[Ca
         person.authorships.values_list("paper__edition", flat=True),
     )
     edition_keys = {key for keys in rows for key in keys.order_by().distinct()}
-    for edition in (edition for edition in editions if edition.pk in edition_keys):
+    for edition in editions:
+        if edition.pk not in edition_keys:
+            continue
         scope = calendar_scope(edition, sessions=sessions, presentations=talks | papers)
         if scope.sessions or scope.presentations:
             yield scope
@@ -173,22 +175,14 @@ def app_program(edition: Edition) -> Program:
         for presentation in overview.presentations
         if presentation.start or (presentation.session and talk_counts[presentation.session] == 1)
     ]
+    paper_uids = {event.paper for event in events if is_stated(event.paper) and event.paper}
     details = dump(
         edition,
         at=at,
         only={
             "session": Q(),
-            "paper": Q(
-                AnyOf(
-                    "uid",
-                    {
-                        presentation.paper
-                        for presentation in events
-                        if is_stated(presentation.paper) and presentation.paper
-                    },
-                )
-            ),
-            "presentation": Q(AnyOf("uid", [presentation.uid for presentation in events])),
+            "paper": Q(AnyOf("uid", paper_uids)),
+            "presentation": Q(AnyOf("uid", [event.uid for event in events])),
         },
         fields={"paper": APP_PAPER_FIELDS, "presentation": APP_EVENT_FIELDS},
     )

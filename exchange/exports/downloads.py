@@ -73,21 +73,15 @@ def conditional_response(
 ) -> HttpResponse | StreamingHttpResponse:
     """Return the file, or 304 without calling `make` if the client has it."""
     etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())
-    not_modified = get_conditional_response(request, etag, changed)
-    response: HttpResponse | StreamingHttpResponse
-    if not_modified is not None:
-        response = not_modified
-    else:
+    response: HttpResponse | StreamingHttpResponse | None = get_conditional_response(request, etag, changed)
+    if response is None:
         response = StreamingHttpResponse(make(), content_type=media_type)
         response.headers["Content-Disposition"] = content_disposition_header(True, name)
     # Other origins may read public data; no cookies are sent.
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
-    response["ETag"], response["Last-Modified"], response["Cache-Control"] = (
-        etag,
-        http_date(changed),
-        CACHE_CONTROL,
-    )
+    response["ETag"], response["Last-Modified"] = etag, http_date(changed)
+    response["Cache-Control"] = CACHE_CONTROL
     return response
 
 

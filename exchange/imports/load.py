@@ -82,7 +82,7 @@ def load(
     extension and its bytes. If the edition has a working copy, schedule changes are written to it.
     """
     started_at = timezone.now()
-    notify = progress or (lambda what, done, total: None)
+    progress = progress or (lambda what, done, total: None)
     try:
         detail = ", ".join(files)
         with (
@@ -92,13 +92,13 @@ def load(
         ):
             findings = Findings()
             plan = _make_plan(
-                program, edition_slug, findings, notify, concealed, protected, is_locking=not dry_run
+                program, edition_slug, findings, progress, concealed, protected, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
             if check:
                 check(plan)
             if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
-                write_rows(plan, notify)
+                write_rows(plan, progress)
                 write_photos(plan, photos or {})
                 for kind in plan.new_kinds:
                     kind.conference = plan.edition.conference

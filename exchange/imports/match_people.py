@@ -96,9 +96,9 @@ class MatchedPeople:
                 by_uid.get(entry.uid),
                 *map(by_id.get, sorted(entry.ids)),
                 by_orcid.get(entry.orcid),
+                # A merged person may have a second ORCID among the identifiers.
+                by_id.get(("orcid", entry.orcid)),
             ]
-            # A merged person may have a second ORCID among the identifiers.
-            owners.append(by_id.get(("orcid", entry.orcid)))
             people = list(dict.fromkeys(self._follow_merge(owner) for owner in owners if owner))
             if any(person.pk in self._concealed for person in people):
                 self._assign(entry, people[0])
@@ -156,22 +156,17 @@ class MatchedPeople:
         self._namesakes = Namesakes(unmatched_names, self._concealed, self._follow_merge)
         self._uids_in_use = self._derived_uids_in_use(unmatched)
         self._match_by_location(unmatched)
-        keyed = {
-            name: [entry for entry in entries if entry.is_keyed]
-            for name, entries in self._unmatched_by_name().items()
-        }
-        bare = {
-            name: [entry for entry in entries if not entry.is_keyed]
-            for name, entries in self._unmatched_by_name().items()
-        }
+        by_name = self._unmatched_by_name()
+        keyed = {name: [entry for entry in by_name[name] if entry.is_keyed] for name in by_name}
+        bare = {name: [entry for entry in by_name[name] if not entry.is_keyed] for name in by_name}
         rivals: dict[str, list[FilePerson]] = defaultdict(list)
         for entry in self.file.keyed:
             for name in entry.names & unmatched_names:
                 rivals[name].append(entry)
         doubtful_names = {
             name
-            for name in keyed
-            if self._namesakes.named(name) or len(keyed[name] + bare[name] + rivals[name]) > 1
+            for name, entries in by_name.items()
+            if self._namesakes.named(name) or len(entries + rivals[name]) > 1
         }
         person_keys = {person.pk for name in doubtful_names for person in self._namesakes.named(name)}
         person_keys |= {
@@ -484,7 +479,8 @@ def _is_uid(text: str) -> bool:
 def _merged_people() -> dict[int, tuple[str, Person]]:
     """Return the merged people: key -> (own uid, the person they were merged into)."""
     rows = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
-    uids, targets = {row.pk: row.uid for row in rows}, {row.pk: row.merged_into for row in rows}
-    survivors = {person.pk: person for person in targets.values() if person}
-    links = {key: person.pk for key, person in targets.items() if person}
+    uids = {row.pk: row.uid for row in rows}
+    targets = {row.pk: row.merged_into for row in rows if row.merged_into}
+    survivors = {person.pk: person for person in targets.values()}
+    links = {key: person.pk for key, person in targets.items()}
     return {key: (uids[key], survivors[survivor_key]) for key, survivor_key in resolve_links(links).items()}

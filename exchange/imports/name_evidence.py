@@ -70,11 +70,8 @@ class Namesakes:
         concealed: Collection[int],
         follow_merge: Callable[[Person], Person],
     ) -> None:
-        self._requested_names, self._concealed, self._follow_merge = (
-            frozenset(requested_names),
-            concealed,
-            follow_merge,
-        )
+        self._requested_names = frozenset(requested_names)
+        self._concealed, self._follow_merge = concealed, follow_merge
         self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
         self._names: dict[int, set[str]] = defaultdict(set)
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
@@ -285,8 +282,6 @@ class NameEvidence:
         """Return a reason with the affiliation as written."""
         code, values = reason
         affiliation = values.get("place", "")
-        return (
-            (code, {"place": self._affiliation_spellings.get(affiliation, affiliation)})
-            if affiliation
-            else reason
-        )
+        if not affiliation:
+            return reason
+        return code, {"place": self._affiliation_spellings.get(affiliation, affiliation)}

@@ -118,9 +118,14 @@ class RowIndex:
 
 def _key_fields(kind: Kind) -> list[str]:
     """Return the fields for finding and validating a row."""
-    optional = [name for name in ("name",) if name in kind.plain_fields]
-    optional += ["merged_into"] if kind is INSTITUTION else []
-    return ["pk", kind.key, *optional, *(["edition"] if kind.is_in_edition else []), *kind.references]
+    fields = ["pk", kind.key, *kind.references]
+    if "name" in kind.plain_fields:
+        fields.append("name")
+    if kind is INSTITUTION:
+        fields.append("merged_into")
+    if kind.is_in_edition:
+        fields.append("edition")
+    return fields
 
 
 class Lookup(Protocol):
@@ -248,11 +253,9 @@ def parts_by_owner(
     }
     if with_known_as:
         paths["known_as"] = "person__name"
-    columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
-        "pk", f"{listing.owner}_id", *paths.values()
-    )
+    owner_field = f"{listing.owner}_id"
     # No iterator(): for a cursor, PostgreSQL optimizes for the first rows and scans the table in index order.
-    lines = list(columns)
+    lines = list(rows.order_by(owner_field, "position", "pk").values_list("pk", owner_field, *paths.values()))
     has_institutions = listing is AUTHORS and (field_names is None or "institutions" in field_names)
     institutions = _institution_slugs([key for key, *_ in lines]) if has_institutions else {}
     for key, owner, *values in lines:
@@ -265,10 +268,9 @@ def parts_by_owner(
             file = part.pop("file")
             part["url"] = part["url"] or (file and media_address(file))
         elif listing is GRANTS:
-            is_of_this_edition = part["edition"] == edition.slug
-            part = {name: value or "" for name, value in part.items()} | (
-                {"edition": ""} if is_of_this_edition else {}
-            )
+            part = {name: value or "" for name, value in part.items()}
+            if part["edition"] == edition.slug:
+                part["edition"] = ""
         lists[owner].append(part)
     return {owner: _menu_tree(parts) for owner, parts in lists.items()} if listing is MENU else lists
 

@@ -45,11 +45,8 @@ def fetch_photos(
         findings.note(
             "warning", Where(), message, hosts=shorten_list(sorted(hosts)), names=shorten_list(names)
         )
-    photos = (
-        {}
-        if dry_run
-        else _fetch_all([photo for photo in missing_photos if _host(photo) not in hosts], policy, findings)
-    )
+    allowed_photos = [photo for photo in missing_photos if _host(photo) not in hosts]
+    photos = {} if dry_run else _fetch_all(allowed_photos, policy, findings)
     return replace(program, notes=(*program.notes, *findings.notes)), photos
 
 

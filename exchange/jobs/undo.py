@@ -20,9 +20,13 @@ from schedule.working_copy.block import edit_working_copy, open_copies
 from schedule.working_copy.release import RefusedError, drop_changes
 
 
+def _reference(run: ImportRun) -> str:
+    """Return the reference to the run in change sets, as `set_reference` of the recording stores it."""
+    return f"{run._meta.label_lower}:{run.pk}"
+
+
 def change_set_of(run: ImportRun) -> ChangeSet | None:
-    name = f"{run._meta.label_lower}:{run.pk}"
-    return ChangeSet.objects.filter(origin=Origin.IMPORT, reference=name).first()
+    return ChangeSet.objects.filter(origin=Origin.IMPORT, reference=_reference(run)).first()
 
 
 def plan_undo(run: ImportRun) -> RevertPlan:
@@ -73,8 +77,8 @@ def _undo(
 
 def pending_changes(run: ImportRun) -> list[PendingChanges]:
     """Return the unreleased changes of the import in working copies."""
-    name = f"{run._meta.label_lower}:{run.pk}"
-    return [*PendingChanges.objects.filter(reference=name).exclude(rows=[]).select_related("working_copy")]
+    changes = PendingChanges.objects.filter(reference=_reference(run)).exclude(rows=[])
+    return list(changes.select_related("working_copy"))
 
 
 def _drop_pending(run: ImportRun) -> None:
@@ -91,9 +95,8 @@ def _drop_pending(run: ImportRun) -> None:
 
 def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
     """Restore the last imported values of each row from before the run."""
-    removed = plan.removed
     for kind in KINDS.values():
-        is_removed = AnyOf("object_id", removed.get(kind.model, ()))
+        is_removed = AnyOf("object_id", plan.removed.get(kind.model, ()))
         Provenance.objects.filter(is_removed, kind=kind.name).delete()
     changes = RowChange.objects.filter(change_set=change_set_of(run), model=Provenance._meta.label_lower)
     before = {change.object_id: change.before() for change in changes}

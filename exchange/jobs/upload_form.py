@@ -96,9 +96,8 @@ class UploadForm(forms.Form):
             "edition": [(key, str(edition)) for key, edition in self.editions.items()],
             "format": [("", gettext("Detect from the files"))],
         }
-        choices["edition"] += (
-            [(NEW_EDITION, gettext("A new edition, which the file describes"))] if may_add else []
-        )
+        if may_add:
+            choices["edition"].append((NEW_EDITION, gettext("A new edition, which the file describes")))
         choices["format"] += [(name, str(fmt.label)) for name, fmt in readable().items()]
         for name, field in self.fields.items():
             if isinstance(field, forms.ChoiceField):
