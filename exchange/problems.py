@@ -118,14 +118,14 @@ class Findings:
         else:
             self._problems.append(Problem(where, field, message % values if values else message))
 
-    def unknown(self, where: Where, name: str, what: str, known: Iterable[str], path: str = "") -> None:
+    def unknown(self, where: Where, name: str, what: str, known_names: Iterable[str], path: str = "") -> None:
         """Report an unknown name, with the nearest known name."""
         if self.is_full:
             self._count_one_more()
             return
         field = f"{path}.{short(name)}" if path else short(name)
         message = gettext("There is no such %(thing)s.") % {"thing": what}
-        self.problem(where, field, f"{message}{did_you_mean(name, known)}")
+        self.problem(where, field, f"{message}{did_you_mean(name, known_names)}")
 
     def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
         self._notes[Note(kind, where, message % values if values else message, message)] = None
@@ -163,16 +163,16 @@ class Findings:
             self.raise_problems()
 
 
-def closest_name(name: str, known: Iterable[str]) -> str:
+def closest_name(name: str, known_names: Iterable[str]) -> str:
     """Return the known name most similar to a misspelled one, or an empty text."""
-    folded = {known_name.lower(): known_name for known_name in known}
+    folded = {known_name.lower(): known_name for known_name in known_names}
     matches = get_close_matches(name[:100].lower(), folded, n=1)
     return folded[matches[0]] if matches else ""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known_names: Iterable[str]) -> str:
     """Return a sentence that suggests the known name that was probably meant, or an empty text."""
-    closest = closest_name(name, known)
+    closest = closest_name(name, known_names)
     if not closest:
         return ""
     hint = gettext('Did you mean "%(name)s"?') % {"name": closest}

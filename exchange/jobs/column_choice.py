@@ -247,13 +247,13 @@ def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[Col
     return ColumnChoice(tables, "markdown" in answers, choice.problems), must_reread
 
 
-def read_again(job: ImportJob, choice: ColumnChoice, before: ColumnChoice) -> tuple[ColumnChoice, list[str]]:
+def read_again(job: ImportJob, choice: ColumnChoice, earlier: ColumnChoice) -> tuple[ColumnChoice, list[str]]:
     """Read the files again. Tables that cannot be read are unchanged. Return the choice and the problems."""
     reread = describe_tables(job, choice)
     by_key = {table.key: table for table in reread.tables}
-    tables = [by_key.get(table.key, table) for table in before.tables]
-    problems = [problem for problem in reread.problems if problem not in before.problems]
-    return replace(reread, tables=tables, problems=before.problems), problems
+    tables = [by_key.get(table.key, table) for table in earlier.tables]
+    problems = [problem for problem in reread.problems if problem not in earlier.problems]
+    return replace(reread, tables=tables, problems=earlier.problems), problems
 
 
 # Stored mappings

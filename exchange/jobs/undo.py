@@ -99,13 +99,13 @@ def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
         is_removed = AnyOf("object_id", plan.removed.get(kind.model, ()))
         Provenance.objects.filter(is_removed, kind=kind.name).delete()
     changes = RowChange.objects.filter(change_set=change_set_of(run), model=Provenance._meta.label_lower)
-    before = {change.object_id: change.before() for change in changes}
-    for batch in in_batches(before):
+    old_values = {change.object_id: change.before() for change in changes}
+    for batch in in_batches(old_values):
         rows = list(Provenance.objects.filter(pk__in=batch))
         for row in rows:
-            values = {**row.values, **before[row.pk]}
+            values = {**row.values, **old_values[row.pk]}
             # None marks a field that had not been imported before.
-            never_imported = {name for name, value in before[row.pk].items() if value is None}
+            never_imported = {name for name, value in old_values[row.pk].items() if value is None}
             row.values = {name: value for name, value in values.items() if name not in never_imported}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)
     Conflict.objects.undecided().filter(run=run).delete()

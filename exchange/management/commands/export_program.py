@@ -72,8 +72,8 @@ class Command(BaseCommand):
 def _find_edition(slug: str) -> Edition:
     edition: Edition | None = Edition.objects.filter(slug=slug).first()
     if edition is None:
-        known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
-        raise program_error(f"There is no edition “{slug}”. Existing: {known}.")
+        existing_slugs = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
+        raise program_error(f"There is no edition “{slug}”. Existing: {existing_slugs}.")
     return edition
 
 
