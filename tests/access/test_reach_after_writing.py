@@ -30,7 +30,7 @@ from tests import factories as make
 from tests.access.world import add_member
 from tests.api.writing import Writer, make_token
 from tests.exchange.programs import author, paper, program
-from tests.exchange.uploading import json_of, press, upload
+from tests.exchange.uploads import press_button, program_file, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -258,12 +258,12 @@ def test_trap_33_import_changes_nobody_of_others(site: Site) -> None:
         ref=PersonRef(name="Vic Changed", uid="victim"), homepage="https://example.org/mine"
     )
     written = program(paper("p1", author("Vic Tim", uid="victim")), people=(described,))
-    content = json.loads(json_of(written))
+    content = json.loads(program_file(written))
     sent = {name: content[name] for name in ("format", "version", "papers", "people")}
     client = signed_in(site)
     job = upload(client, site.edition, ("p.json", json.dumps(sent).encode()))
     assert [note[2] for note in job.notes if "You don’t have permission to change" in note[2]]
-    done = press(client, job, "confirm")
+    done = press_button(client, job, "confirm")
 
     assert done.state == "done", done.problems
     person = Person.objects.get(pk=site.person.pk)

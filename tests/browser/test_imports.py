@@ -16,7 +16,7 @@ from papers.models import Paper
 from schedule.models import Presentation
 from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.exchange.programs import paper, program
-from tests.exchange.uploading import ADD, only_papers, page_of
+from tests.exchange.uploads import ADD_URL, job_url, papers_file
 from tests.factories import make_edition
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ def edition(transactional_db: None) -> Edition:
 
 def file(*titles: str) -> FilePayload:
     papers = [paper(f"p{n}", "Ada", title=title) for n, title in enumerate(titles)]
-    return {"name": "news.json", "mimeType": "application/json", "buffer": only_papers(program(*papers))}
+    return {"name": "news.json", "mimeType": "application/json", "buffer": papers_file(program(*papers))}
 
 
 def press(page: Page, name: str) -> None:
@@ -52,7 +52,7 @@ def press(page: Page, name: str) -> None:
 
 
 def sent(page: Page, *titles: str) -> None:
-    page.goto(ADD)
+    page.goto(ADD_URL)
     page.set_input_files("input[name=sources]", file(*titles))
     press(page, "Continue")
     page.wait_for_url("**/change/")
@@ -137,7 +137,7 @@ def test_pages_have_nothing_for_axe_to_object_to(opened: Callable[..., Page], ed
         "/admin/exchange/conflict/?state=open",
     ]
     found = {}
-    for address in [ADD, *lists, conflict, *map(page_of, [ready, *states.values()])]:
+    for address in [ADD_URL, *lists, conflict, *map(job_url, [ready, *states.values()])]:
         page.goto(address)
         for menu in page.locator("details").all():
             menu.evaluate("one => { one.open = true }")
@@ -161,7 +161,7 @@ def test_columns_of_a_pasted_table_are_mapped(
 ) -> None:
     page = opened(java_script_enabled=script)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(f"{ADD}?edition={edition.pk}")
+    page.goto(f"{ADD_URL}?edition={edition.pk}")
     page.get_by_label("Or paste a table").fill(POSTERS)
     press(page, "Continue")
     page.wait_for_url("**/change/")

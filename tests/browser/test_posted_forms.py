@@ -37,8 +37,8 @@ from tests.browser.visitor import SECURE_HOST, Visitor, invited, nginx
 from tests.deploy.test_nginx import NGINX
 from tests.exchange.programs import paper as paper_record
 from tests.exchange.programs import program
-from tests.exchange.uploading import ADD as UPLOAD
-from tests.exchange.uploading import only_papers
+from tests.exchange.uploads import ADD_URL as UPLOAD
+from tests.exchange.uploads import papers_file
 from tests.posted import address
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -462,7 +462,7 @@ def uploaded(visitor: Visitor, content: bytes) -> None:
 )
 def import_a_file_and_take_it_back(visitor: Visitor) -> None:
     make.make_edition()
-    uploaded(visitor, only_papers(program(paper_record("p1", "Ada"))))
+    uploaded(visitor, papers_file(program(paper_record("p1", "Ada"))))
     visitor.submit("button[value=confirm]")
     expect(visitor.page.locator(".import-done")).to_be_visible()
     assert Paper.objects.get().uid == "p1"

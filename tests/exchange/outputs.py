@@ -9,13 +9,13 @@ from exchange.problems import ProgramError
 from exchange.records import Program
 
 
-def content(write: Writer, program: Program, context: Context) -> bytes:
+def written_content(write: Writer, program: Program, context: Context) -> bytes:
     """Return the one file that a format writes."""
     (file,) = write(program, context)
     return b"".join(file.chunks)
 
 
-def reported[**P](read: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> list[str]:
+def reported_problems[**P](read: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> list[str]:
     """Return the problems for which a reader refuses files."""
     with pytest.raises(ProgramError) as error:
         read(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Programs for tests of the loader: small ones, and one that has every field and unusual values."""
+"""Programs for tests of the loader: small ones, and one with a value in every field."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
@@ -70,25 +70,27 @@ def author(name: str, uid: str = "", **fields: Any) -> AuthorRecord:
 
 def paper(uid: str, *authors: str | AuthorRecord, **fields: Any) -> PaperRecord:
     """Return a published paper; authors are records, or names from which their ids are made."""
-    records = tuple(one if isinstance(one, AuthorRecord) else author(one, _uid(one)) for one in authors)
-    where = fields.pop("where", Where("program.json", f"papers ({uid})"))
+    records = tuple(
+        item if isinstance(item, AuthorRecord) else author(item, uid_from_name(item)) for item in authors
+    )
+    location = fields.pop("where", Where("program.json", f"papers ({uid})"))
     defaults = {"title": f"On {uid}", "abstract": "What was done.", "status": "published"}
-    return PaperRecord(uid=uid, where=where, authors=records, **{**defaults, **fields})
+    return PaperRecord(uid=uid, where=location, authors=records, **{**defaults, **fields})
 
 
-def _uid(name: str) -> str:
+def uid_from_name(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
 def session(uid: str, **fields: Any) -> SessionRecord:
     defaults = {"kind": "oral", "title": f"Session {uid}", "start": START, "end": START + HOUR}
-    where = Where("program.json", f"sessions ({uid})")
-    return SessionRecord(uid=uid, where=where, **{**defaults, "status": "published", **fields})
+    location = Where("program.json", f"sessions ({uid})")
+    return SessionRecord(uid=uid, where=location, **{**defaults, "status": "published", **fields})
 
 
 def talk(uid: str, **fields: Any) -> PresentationRecord:
-    where = Where("program.json", f"presentations ({uid})")
-    return PresentationRecord(uid=uid, where=where, **{"kind": "oral", "status": "published", **fields})
+    location = Where("program.json", f"presentations ({uid})")
+    return PresentationRecord(uid=uid, where=location, **{"kind": "oral", "status": "published", **fields})
 
 
 def program(*papers: PaperRecord, **parts: Any) -> Program:
@@ -96,8 +98,8 @@ def program(*papers: PaperRecord, **parts: Any) -> Program:
     return Program(**{"conference": CONFERENCE, "edition": edition(), "papers": papers, **parts})
 
 
-def crowd(count: int) -> Program:
-    """Return a program of many papers, each with two authors, a topic, material and a presentation."""
+def program_with_papers(count: int) -> Program:
+    """Return a program of so many papers, each with two authors, a topic, material and a presentation."""
     papers = tuple(
         paper(
             f"p{n}",
@@ -118,8 +120,8 @@ def crowd(count: int) -> Program:
     )
 
 
-def odd() -> Program:
-    """Return a program with every field of every kind; it has TeX, quotes, a talk after midnight."""
+def complete_program() -> Program:
+    """Return a program with a value in every field; texts have TeX and quotes, a talk is after midnight."""
     ada = PersonRef(
         name="Ada Lovelace", uid="ada", orcid="0000-0002-1825-0097", ids=(("dblp", "l/Ada"), ("x", "7"))
     )
@@ -161,7 +163,7 @@ def odd() -> Program:
                 ),
                 MenuRecord(label="Papers", kind="section", target="papers"),
             ),
-            committee=(CommitteeRecord(person=other(ada), role="Chair", affiliation="London"),),
+            committee=(CommitteeRecord(person=short_ref(ada), role="Chair", affiliation="London"),),
         ),
         institutions=(
             InstitutionRecord(
@@ -175,9 +177,9 @@ def odd() -> Program:
                 bo, given="Bo", family="O'Neil", biography='He said:\n\n"$5"', homepage="https://bo.test/"
             ),
         ),
-        pages=(whole(PageRecord, slug="help", title="Help", body="# Call"),),
+        pages=(complete_record(PageRecord, slug="help", title="Help", body="# Call"),),
         sponsors=(
-            whole(
+            complete_record(
                 SponsorRecord,
                 slug="acme",
                 name="ACME",
@@ -187,7 +189,7 @@ def odd() -> Program:
             ),
         ),
         announcements=(
-            whole(
+            complete_record(
                 AnnouncementRecord,
                 uid="n1",
                 title="Hi",
@@ -199,15 +201,17 @@ def odd() -> Program:
             ),
         ),
         key_dates=(
-            whole(KeyDateRecord, uid="k1", title="Doors", day=START.date(), url="https://example.org/doors"),
-            whole(KeyDateRecord, uid="k2", title="End", moment=START, position=2),
+            complete_record(
+                KeyDateRecord, uid="k1", title="Doors", day=START.date(), url="https://example.org/doors"
+            ),
+            complete_record(KeyDateRecord, uid="k2", title="End", moment=START, position=2),
         ),
         topics=(
-            whole(TopicRecord, slug="cv", name="Vision", color="#0b6b62"),
-            whole(TopicRecord, slug="cv-other", name="Other", parent="cv", position=2),
+            complete_record(TopicRecord, slug="cv", name="Vision", color="#0b6b62"),
+            complete_record(TopicRecord, slug="cv-other", name="Other", parent="cv", position=2),
         ),
         rooms=(
-            whole(
+            complete_record(
                 RoomRecord,
                 slug="a",
                 name="A",
@@ -215,52 +219,52 @@ def odd() -> Program:
                 virtual=True,
                 stream_url="https://a.test/",
             ),
-            whole(RoomRecord, slug="b", name="B", capacity=40, position=2),
+            complete_record(RoomRecord, slug="b", name="B", capacity=40, position=2),
         ),
-        papers=(odd_paper(ada, li),),
+        papers=(complete_paper(ada, li),),
         awards=(
-            whole(
+            complete_record(
                 AwardRecord,
                 uid="best",
                 name="Best",
                 citation="For *it*",
-                grants=(GrantRecord(paper="p-1.x", citation="Fine"), GrantRecord(person=other(ada))),
+                grants=(GrantRecord(paper="p-1.x", citation="Fine"), GrantRecord(person=short_ref(ada))),
             ),
         ),
         sessions=(
-            odd_session("w", "workshop", room="a"),
-            odd_session("w.1", "invited_talk", parent="w", role=other(ada)),
+            complete_session("w", "workshop", room="a"),
+            complete_session("w.1", "invited_talk", parent="w", role=short_ref(ada)),
         ),
         presentations=(
-            odd_talk("x1", paper="p-1.x", session="w.1", room="b", board="#7", start=START + HOUR * 16),
-            odd_talk(
+            complete_talk("x1", paper="p-1.x", session="w.1", room="b", board="#7", start=START + HOUR * 16),
+            complete_talk(
                 "x2", title="Own $x$", kind="talk", speakers=(SpeakerRecord(person=bo, affiliation="B"),)
             ),
         ),
     )
 
 
-def other(ref: PersonRef) -> PersonRef:
+def short_ref(ref: PersonRef) -> PersonRef:
     """Return a reference to the same person by name and uid only."""
     return PersonRef(name=ref.name, uid=ref.uid)
 
 
-def whole[R: Record](record: type[R], **given: Any) -> R:
-    """Return a published record at position 1, with explicitly empty values in all fields not given."""
+def complete_record[R: Record](record: type[R], **stated: Any) -> R:
+    """Return a published record at position 1, with explicit empty values in unstated fields."""
     empty: dict[str, Any] = {"status": "published", "position": 1}
     for name, hint in HINTS[record].items():
-        if DEFAULTS[record][name] is UNSTATED and name not in (*empty, *given):
+        if DEFAULTS[record][name] is UNSTATED and name not in (*empty, *stated):
             is_nullable, is_scalar = type(None) in get_args(hint), isinstance(hint, type)
             empty[name] = None if is_nullable else hint() if is_scalar else ()
-    known = {name: value for name, value in empty.items() if name in HINTS[record]}
-    return record(**{**known, **given})
+    defaults = {name: value for name, value in empty.items() if name in HINTS[record]}
+    return record(**{**defaults, **stated})
 
 
 def person(ref: PersonRef, **fields: Any) -> PersonRecord:
-    return whole(PersonRecord, ref=ref, **fields)
+    return complete_record(PersonRecord, ref=ref, **fields)
 
 
-def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
+def complete_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
     return PaperRecord(
         uid="p-1.x",
         title="$a_1+b_2$ costs $5",
@@ -275,7 +279,7 @@ def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
         pages="1-9",
         license="CC-BY-SA-4.0",
         authors=(
-            AuthorRecord(person=other(li), affiliations=("北京; 大学", "MIT"), institutions=("mit",)),
+            AuthorRecord(person=short_ref(li), affiliations=("北京; 大学", "MIT"), institutions=("mit",)),
             AuthorRecord(
                 person=PersonRef(name="A. Lovelace", uid=ada.uid), corresponding=True, presenting=True
             ),
@@ -292,7 +296,7 @@ def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
     )
 
 
-def odd_session(uid: str, kind: str, role: PersonRef | None = None, **fields: Any) -> SessionRecord:
+def complete_session(uid: str, kind: str, role: PersonRef | None = None, **fields: Any) -> SessionRecord:
     defaults: dict[str, Any] = {
         "title": f"“{uid}”",
         "start": START,
@@ -302,8 +306,10 @@ def odd_session(uid: str, kind: str, role: PersonRef | None = None, **fields: An
         "rescheduled_at": START - HOUR,
         "roles": (RoleRecord(person=role, role="speaker", affiliation="London"),) if role else (),
     }
-    return whole(SessionRecord, uid=uid, kind=kind, **{**defaults, **fields})
+    return complete_record(SessionRecord, uid=uid, kind=kind, **{**defaults, **fields})
 
 
-def odd_talk(uid: str, **fields: Any) -> PresentationRecord:
-    return whole(PresentationRecord, uid=uid, **{"kind": "oral", "rescheduled_at": START - HOUR, **fields})
+def complete_talk(uid: str, **fields: Any) -> PresentationRecord:
+    return complete_record(
+        PresentationRecord, uid=uid, **{"kind": "oral", "rescheduled_at": START - HOUR, **fields}
+    )

@@ -3,7 +3,7 @@
 from exchange.files import Context, Source
 from exchange.formats import formats
 from tests.exchange.formats.test_miniconf import FILES
-from tests.exchange.programs import crowd, odd
+from tests.exchange.programs import complete_program, program_with_papers
 
 CONTEXT = Context("2021", 2021, "America/Los_Angeles")
 OPENREVIEW = """{"notes": [{"id": "aB1", "forum": "aB1", "content": {"title": {"value": "On n bodies"},
@@ -20,8 +20,8 @@ FRAB_XML = """<schedule><version>1</version><conference><acronym>mini</acronym><
 <day index="1" date="2021-04-06" start="2021-04-06T09:00:00-07:00"><room name="Hall"><event id="7">
 <title>On n bodies</title><date>2021-04-06T10:00:00-07:00</date><duration>00:30</duration><track>Chaos</track>
 <type>lecture</type><persons><person id="1">Mia Zed</person></persons></event></room></day></schedule>"""
-# Samples of formats that are only read, or that write no papers. Other formats write their own sample.
-BY_HAND = {
+# Files of formats that are only read, or that write no papers. Other formats write their own files.
+HANDWRITTEN = {
     "openreview": {"notes.json": OPENREVIEW},
     "spreadsheet": {"submissions.csv": SPREADSHEET},
     "bibtex": {"papers.bib": BIBTEX},
@@ -31,17 +31,17 @@ BY_HAND = {
 }
 
 
-# Formats that write the whole program first, then each table again. They have every column,
-# so the sample fills all of them.
-WHOLE_FIRST = {"xlsx"}
+# Formats that write one file of the whole program, then a file per table. Their sample is the first file,
+# with a value in every column.
+COMPLETE_FILE_FIRST = {"xlsx"}
 
 
-def sample(name: str) -> list[Source]:
-    """Return one or more files of this format. A format without a writer must be in BY_HAND."""
-    if name in BY_HAND:
-        return [Source(file, text.encode()) for file, text in BY_HAND[name].items()]
+def sample_files(name: str) -> list[Source]:
+    """Return one or more files of this format. A format without a writer must be in HANDWRITTEN."""
+    if name in HANDWRITTEN:
+        return [Source(file, text.encode()) for file, text in HANDWRITTEN[name].items()]
     write = formats()[name].write
-    assert write, f"Add a file of the format {name} to BY_HAND."
-    program = odd() if name in WHOLE_FIRST else crowd(3)
-    made = [Source(file.name, b"".join(file.chunks)) for file in write(program, CONTEXT)]
-    return made[:1] if name in WHOLE_FIRST else made
+    assert write, f"Add a file of the format {name} to HANDWRITTEN."
+    program = complete_program() if name in COMPLETE_FILE_FIRST else program_with_papers(3)
+    files = [Source(file.name, b"".join(file.chunks)) for file in write(program, CONTEXT)]
+    return files[:1] if name in COMPLETE_FILE_FIRST else files

@@ -13,7 +13,7 @@ from exchange.formats.tables.rows import TRIMMED_COLUMNS
 from exchange.reading.values import key_of
 from exchange.records import UNSTATED, Program, Record, Stated
 
-WORDS = {
+FIELD_VALUES = {
     "SessionRecord.kind": ["oral", "poster", "break"],
     "PresentationRecord.kind": ["oral", "poster", "talk"],
     "MaterialRecord.kind": ["pdf", "code"],
@@ -34,34 +34,36 @@ KEYS = st.sampled_from(["k", "k-2", "k-2-2", "7", "7-2", "12", "007"])
 # Prefer quotes, separators, formula signs, escapes and other scripts, which break files most often.
 # Exclude characters that XML and workbooks cannot contain; writers omit them, which has its own test.
 # Exclude marks of text direction, because every reader removes them.
-TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-HELD = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=f"\ufffe\uffff{TURNING}")
-LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), HELD)
+DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+ALLOWED_CHARACTERS = st.characters(
+    exclude_categories=["Cs", "Cc"], exclude_characters=f"\ufffe\uffff{DIRECTION_MARKS}"
+)
+LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), ALLOWED_CHARACTERS)
 TEXTS = st.text(LETTERS, max_size=8)
 LABELS = st.text(LETTERS, min_size=1, max_size=6).map(lambda text: f"<{text}>")
 DATES = st.dates(date(1990, 1, 1), date(2100, 1, 1))
 ZONES = st.sampled_from([UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30))])
 TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=ZONES)  # noqa: DTZ001 - ZONES gives them
-PLAIN: dict[object, st.SearchStrategy[Any]] = {
+VALUES_BY_TYPE: dict[object, st.SearchStrategy[Any]] = {
     str: TEXTS,
     int: st.integers(-5, 3000),
     bool: st.booleans(),
     date: DATES,
     datetime: TIMES,
 }
-NAMES = ("uid", "slug")
-TITLES = ("title", "name", "label", "url", "target", "role")
+KEY_FIELDS = ("uid", "slug")
+LABEL_FIELDS = ("title", "name", "label", "url", "target", "role")
 
 
-def texts_of(owner: str, name: str) -> st.SearchStrategy[str]:
-    words = WORDS.get(f"{owner}.{name}") or WORDS.get(name)
-    if words:
-        return st.sampled_from(words)
-    if name in NAMES:
+def texts(owner: str, name: str) -> st.SearchStrategy[str]:
+    choices = FIELD_VALUES.get(f"{owner}.{name}") or FIELD_VALUES.get(name)
+    if choices:
+        return st.sampled_from(choices)
+    if name in KEY_FIELDS:
         return KEYS
-    if name in TRIMMED_COLUMNS - set(TITLES):
+    if name in TRIMMED_COLUMNS - set(LABEL_FIELDS):
         return st.just("") | KEYS
-    return LABELS if name in TITLES else TEXTS
+    return LABELS if name in LABEL_FIELDS else TEXTS
 
 
 def values(hint: Any, owner: str, name: str, *, full: bool) -> st.SearchStrategy[Any]:
@@ -71,28 +73,28 @@ def values(hint: Any, owner: str, name: str, *, full: bool) -> st.SearchStrategy
         stated = values(arguments[0], owner, name, full=full)
         return stated if full else st.just(UNSTATED) | stated
     if origin is types.UnionType:
-        inner = next(part for part in arguments if part is not types.NoneType)
-        return st.none() | (KEYS if inner is str else values(inner, owner, name, full=full))
+        item = next(part for part in arguments if part is not types.NoneType)
+        return st.none() | (KEYS if item is str else values(item, owner, name, full=full))
     if origin is tuple and Ellipsis not in arguments:
         return st.tuples(KEYS, LABELS)
     if origin is tuple:
-        inner = LABELS if arguments[0] is str else values(arguments[0], owner, name, full=full)
-        return st.lists(inner, max_size=2).map(tuple)
+        item = LABELS if arguments[0] is str else values(arguments[0], owner, name, full=full)
+        return st.lists(item, max_size=2).map(tuple)
     if isinstance(hint, type) and issubclass(hint, Record):
-        return st.deferred(lambda: a_record(hint, full=full))
-    return texts_of(owner, name) if hint is str else PLAIN[hint]
+        return st.deferred(lambda: records(hint, full=full))
+    return texts(owner, name) if hint is str else VALUES_BY_TYPE[hint]
 
 
-def a_record(kind: type[Record], *, full: bool = False) -> st.SearchStrategy[Any]:
-    hints, owner = get_type_hints(kind), kind.__name__
-    parts = {
+def records(record: type[Record], *, full: bool = False) -> st.SearchStrategy[Any]:
+    hints, owner = get_type_hints(record), record.__name__
+    strategies = {
         field.name: values(hints[field.name], owner, field.name, full=full)
-        for field in fields(kind)
+        for field in fields(record)
         if field.name not in ("where", "children")
     }
     if owner == "MenuRecord":
-        parts["children"] = st.just(()) | st.tuples(st.builds(kind, **parts))
-    return st.builds(kind, **parts).map(in_order)
+        strategies["children"] = st.just(()) | st.tuples(st.builds(record, **strategies))
+    return st.builds(record, **strategies).map(in_order)
 
 
 def in_order(record: Any) -> Any:
@@ -105,16 +107,16 @@ def in_order(record: Any) -> Any:
 
 
 def programs(
-    *, full: bool = False, least: int = 0, only: Collection[str] | None = None
+    *, full: bool = False, min_size: int = 0, part_names: Collection[str] | None = None
 ) -> st.SearchStrategy[Program]:
-    """Return a strategy of programs with at least so many records of each kind.
+    """Return a strategy of programs with at least `min_size` records of each kind.
 
-    `only`: the parts that a format writes, because generating the others takes as long as the test.
+    `part_names`: the parts that a format writes, because generating the others takes as long as the test.
     """
-    heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD_RECORDS.items()}
-    lists = {
-        name: st.lists(a_record(kind, full=full), min_size=least, max_size=3, unique_by=key_of).map(tuple)
+    single_records = {name: st.none() | records(kind, full=full) for name, kind in HEAD_RECORDS.items()}
+    record_lists = {
+        name: st.lists(records(kind, full=full), min_size=min_size, max_size=3, unique_by=key_of).map(tuple)
         for name, kind in LIST_RECORDS.items()
     }
-    parts: dict[str, st.SearchStrategy[Any]] = {**heads, **lists}
-    return st.builds(Program, **{name: parts[name] for name in (parts if only is None else only)})
+    parts: dict[str, st.SearchStrategy[Any]] = {**single_records, **record_lists}
+    return st.builds(Program, **{name: parts[name] for name in (parts if part_names is None else part_names)})

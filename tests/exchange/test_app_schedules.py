@@ -15,7 +15,7 @@ from conference.models import Edition
 from exchange.imports.load import load
 from people.models import PersonName
 from tests import factories as make
-from tests.exchange.programs import crowd
+from tests.exchange.programs import program_with_papers
 from tests.website.marked import LOW, hide_in, make_public_program
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +119,7 @@ def test_trap_20_same_title_in_two_years_and_a_new_title_keep_ids_apart_and_the_
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("papers", [2, 20])
 def test_query_count_does_not_grow(client: Client, ending: str, papers: int) -> None:
-    load(crowd(papers), "2021")
+    load(program_with_papers(papers), "2021")
     with CaptureQueriesContext(connection) as queries:
         client.get(f"/2021/schedule.{ending}").getvalue()
 

@@ -22,7 +22,7 @@ from schedule.models import Presentation, Room, Session
 from tests import factories as make
 from tests.exchange.formats.test_spreadsheet import EASYCHAIR, book
 from tests.exchange.programs import paper, program
-from tests.exchange.uploading import ADD, page_of, press, upload
+from tests.exchange.uploads import ADD_URL, job_url, press_button, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -52,14 +52,14 @@ def answers(job: ImportJob, **changed: str) -> dict[str, str]:
 
 
 def send(client: Client, job: ImportJob, do: str = "map", **changed: str) -> ImportJob:
-    response = client.post(page_of(job), {**answers(job, **changed), "do": do}, follow=True)
+    response = client.post(job_url(job), {**answers(job, **changed), "do": do}, follow=True)
     assert response.status_code == 200
     return ImportJob.objects.get(pk=job.pk)
 
 
 def said(client: Client, job: ImportJob) -> str:
     """Return the text of the page, with tags replaced by spaces."""
-    return " ".join(re.sub("<[^>]*>", " ", client.get(page_of(job)).text).split())
+    return " ".join(re.sub("<[^>]*>", " ", client.get(job_url(job)).text).split())
 
 
 def test_hand_made_list_becomes_a_program(admin_client: Client, here: Edition) -> None:
@@ -72,7 +72,7 @@ def test_hand_made_list_becomes_a_program(admin_client: Client, here: Edition) -
     assert "Presenting" in page.title()
     assert Paper.objects.count() == 0
 
-    job = press(admin_client, send(admin_client, job), "confirm")
+    job = press_button(admin_client, send(admin_client, job), "confirm")
     assert (job.state, job.problems, job.columns) == ("done", [], {})
     session, room = Session.objects.get(), Room.objects.get()
     assert (session.title, session.kind, session.room, room.name) == (
@@ -100,7 +100,7 @@ def test_same_list_again_changes_nothing(admin_client: Client, here: Edition) ->
     for _ in range(2):
         job = send(admin_client, upload(admin_client, here, ("posters.csv", POSTERS.encode())))
         assert job.state == "ready", job.problems
-        press(admin_client, job, "confirm")
+        press_button(admin_client, job, "confirm")
 
     assert ImportRun.objects.count() == 1
     assert (Paper.objects.count(), Session.objects.count(), Presentation.objects.count()) == (2, 1, 2)
@@ -109,7 +109,7 @@ def test_same_list_again_changes_nothing(admin_client: Client, here: Edition) ->
 def test_presenter_alone_is_marked_in_the_authors_here(admin_client: Client, here: Edition) -> None:
     load(program(paper("p1", "Mia Zed", "Ann Abe", title="On n bodies")), "2021")
     job = send(admin_client, upload(admin_client, here, ("p.csv", b"Title,Presenter\nOn n bodies,Ann Abe\n")))
-    press(admin_client, job, "confirm")
+    press_button(admin_client, job, "confirm")
 
     authors = Paper.objects.get().authorships.order_by("position")
     assert [(one.name, one.presenting) for one in authors] == [("Mia Zed", False), ("Ann Abe", True)]
@@ -134,8 +134,8 @@ def test_pasted_table_comes_in(admin_client: Client, here: Edition) -> None:
 def test_paste_that_is_too_long_is_refused_whole(
     admin_client: Client, here: Edition, rows: int, status: int, words: str
 ) -> None:
-    assert "maxlength" not in admin_client.get(ADD).text.partition('name="pasted"')[2].partition(">")[0]
-    response = admin_client.post(ADD, {"edition": here.pk, "pasted": "Title\n" + "A\n" * rows})
+    assert "maxlength" not in admin_client.get(ADD_URL).text.partition('name="pasted"')[2].partition(">")[0]
+    response = admin_client.post(ADD_URL, {"edition": here.pk, "pasted": "Title\n" + "A\n" * rows})
 
     assert (response.status_code, ImportJob.objects.count()) == (status, 0)
     assert words in response.text
@@ -162,12 +162,12 @@ def test_columns_can_be_changed_after_the_preview_or_a_refusal(admin_client: Cli
     assert (job.state, job.problems[0][1]) == ("refused", "session")
     assert "Change the columns" in said(admin_client, job)
 
-    job = press(admin_client, job, "columns")
+    job = press_button(admin_client, job, "columns")
     assert (job.state, job.columns["tables"][0]["columns"]) == ("mapping", ["title", "session"])
     job = send(admin_client, job, t0_c1="")
     assert job.state == "ready"
-    assert press(admin_client, job, "columns").state == "mapping"
-    assert press(admin_client, job, "drop").state == "dropped"
+    assert press_button(admin_client, job, "columns").state == "mapping"
+    assert press_button(admin_client, job, "drop").state == "dropped"
 
 
 def test_sheets_of_a_workbook_are_joined_and_others_are_left_out(admin_client: Client, here: Edition) -> None:
@@ -213,7 +213,7 @@ def test_table_that_cannot_be_read_so_stays_as_it_was(
     before = upload(admin_client, here, ("x.csv", content))
     job = before
     for do in ("show", "forget", "map"):
-        response = admin_client.post(page_of(job), {**answers(job, **how), "do": do}, follow=True)
+        response = admin_client.post(job_url(job), {**answers(job, **how), "do": do}, follow=True)
         assert "Save it as" in response.text or "is not CSV" in response.text
         job = ImportJob.objects.get(pk=job.pk)
         assert (job.state, job.columns) == ("mapping", before.columns)
@@ -269,7 +269,7 @@ def test_remembered_columns_can_be_seen_and_deleted(admin_client: Client, here: 
     memory = ColumnMapping.objects.get()
     listed = admin_client.get("/admin/exchange/columnmapping/").text
     assert "1 of 2 are read" in listed
-    assert "/admin/exchange/columnmapping/" in admin_client.get(ADD).text
+    assert "/admin/exchange/columnmapping/" in admin_client.get(ADD_URL).text
 
     admin_client.post(f"/admin/exchange/columnmapping/{memory.pk}/delete/", {"post": "yes"})
     assert not ColumnMapping.objects.exists()
@@ -323,7 +323,7 @@ def test_bad_files_are_reported_in_words(
 def test_forged_answers_break_nothing(admin_client: Client, here: Edition, sent: dict[str, str]) -> None:
     job = upload(admin_client, here, ("x.csv", b"Title\nA\n"))
     for do in ("map", "show", "forget", "columns"):
-        response = admin_client.post(page_of(job), {"t0-shown": "1", **sent, "do": do}, follow=True)
+        response = admin_client.post(job_url(job), {"t0-shown": "1", **sent, "do": do}, follow=True)
         assert response.status_code == 200
 
 
@@ -334,7 +334,7 @@ def test_what_is_stored_of_a_table_goes_with_its_files(admin_client: Client, her
     job.refresh_from_db()
 
     assert (job.state, job.columns, job.has_files) == ("dropped", {}, False)
-    assert "Secret" not in admin_client.get(page_of(job)).text
+    assert "Secret" not in admin_client.get(job_url(job)).text
 
 
 def large() -> bytes:
@@ -348,9 +348,9 @@ def large() -> bytes:
 
 def test_page_of_a_large_file_is_quick(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("large.csv", large()))
-    admin_client.get(page_of(job))
+    admin_client.get(job_url(job))
     begun = time.process_time()
-    response = admin_client.get(page_of(job))
+    response = admin_client.get(job_url(job))
 
     assert response.status_code == 200
     assert time.process_time() - begun < 0.4
@@ -363,4 +363,4 @@ def test_upload_of_one_source_at_a_time(admin_client: Client, here: Edition) -> 
         "sources": [SimpleUploadedFile("x.csv", b"Title\nA\n")],
     }
 
-    assert "paste a table, or enter an address: one of them" in admin_client.post(ADD, sent).text
+    assert "paste a table, or enter an address: one of them" in admin_client.post(ADD_URL, sent).text

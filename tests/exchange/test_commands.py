@@ -16,7 +16,7 @@ from exchange.imports.load import load
 from exchange.management.commands.export_program import write_outputs
 from exchange.management.commands.import_program import ProgressBar
 from papers.models import Paper
-from tests.exchange.programs import crowd, odd
+from tests.exchange.programs import complete_program, program_with_papers
 from tests.factories import make_edition
 from tests.processes import DATABASE, make_tables, start
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def saved(folder: Path, size: int = 3) -> Path:
-    (file,) = program_json.write(crowd(size), Context("2021", 2021, "UTC"))
+    (file,) = program_json.write(program_with_papers(size), Context("2021", 2021, "UTC"))
     path = folder / "program.json"
     path.write_bytes(b"".join(file.chunks))
     return path
@@ -89,7 +89,7 @@ def test_dry_run_shows_the_counts_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_conflicts_are_listed(tmp_path: Path) -> None:
-    load(crowd(3), "2021")
+    load(program_with_papers(3), "2021")
     Paper.objects.filter(uid="p1").update(title="By hand")
     changed = saved(tmp_path)
     changed.write_text(changed.read_text().replace("On p1", "Newer"))
@@ -161,29 +161,29 @@ def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
 
 
 def test_export_writes_one_file_to_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     written = BytesIO()
     monkeypatch.setattr(sys, "stdout", TextIOWrapper(written))
 
     call_command("export_program", "program_json", edition="2021")
 
     read = program_json.read([Source("x.json", written.getvalue())], Context("2021", 2021, "UTC"))
-    assert read == odd()
+    assert read == complete_program()
 
 
 def test_export_writes_a_file_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     target = tmp_path / "out" / "x.json"
 
     call_command("export_program", "program_json", edition="2021", output=str(target), stderr=StringIO())
 
     read = program_json.read([Source("x.json", target.read_bytes())], Context("2021", 2021, "UTC"))
-    assert read == odd()
+    assert read == complete_program()
     assert list(target.parent.iterdir()) == [target]
 
 
 def test_export_of_several_files_names_them_after_the_first(tmp_path: Path) -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     target = tmp_path / "x.json"
 
     call_command("export_program", "orals_posters", edition="2021", output=str(target), stderr=StringIO())
@@ -192,7 +192,7 @@ def test_export_of_several_files_names_them_after_the_first(tmp_path: Path) -> N
 
 
 def test_export_of_several_files_into_a_folder(tmp_path: Path) -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
 
     call_command(
         "export_program", "orals_posters", edition="2021", output=f"{tmp_path}/new/", stderr=StringIO()

@@ -20,7 +20,7 @@ from people.models import Person
 from schedule.models import Room, Session
 from tests import factories as make
 from tests.exchange.programs import START, author, paper, person, program, session
-from tests.exchange.uploading import member
+from tests.exchange.uploads import staff_client
 from tests.pseudolocale import pseudolocale, untranslated
 
 pytestmark = pytest.mark.django_db
@@ -343,7 +343,7 @@ def test_keeping_many_costs_as_much_as_keeping_one(
 
 
 def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:
-    viewer = member("view_conflict", "change_conflict", "view_paper")
+    viewer = staff_client("view_conflict", "change_conflict", "view_paper")
     page = viewer.get(page_of(title))
     viewer.post(page_of(title), {"decision": "theirs", "seen": page.context["sides"]["seen"]})
 
@@ -353,7 +353,7 @@ def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:
 
 
 def test_who_may_only_look_decides_nothing(title: Conflict) -> None:
-    viewer = member("view_conflict", "change_paper")
+    viewer = staff_client("view_conflict", "change_paper")
     page = viewer.get(page_of(title))
     posted = viewer.post(page_of(title), {"decision": "ours", "seen": page.context["sides"]["seen"]})
 

@@ -8,7 +8,7 @@ from exchange.files import Source
 from exchange.formats import readable
 from exchange.jobs.upload_form import detect_format
 from exchange.reading.archives import pack_zip
-from tests.exchange.samples import sample
+from tests.exchange.samples import sample_files
 from tests.exchange.test_hostile_files import hostile
 
 pytestmark = pytest.mark.anywhere
@@ -31,7 +31,7 @@ def found(*sources: Source) -> str:
 
 @pytest.mark.parametrize("name", sorted(readable()))
 def test_sample_of_every_format_is_detected(name: str) -> None:
-    assert found(*sample(name)) == name
+    assert found(*sample_files(name)) == name
 
 
 @pytest.mark.shared

@@ -24,7 +24,7 @@ from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.imports.load import load
 from exchange.reading.sheets import column_heading
 from tests import factories as make
-from tests.exchange.programs import crowd
+from tests.exchange.programs import program_with_papers
 from tests.linked import linked
 from tests.reading import read
 from tests.website.marked import make_public_program
@@ -395,7 +395,7 @@ def test_what_is_not_there_is_404(client: Client, path: str) -> None:
 )
 @pytest.mark.parametrize("papers", [2, 20])
 def test_query_count_does_not_grow(client: Client, path: str, count: int, papers: int) -> None:
-    load(crowd(papers), "2021")
+    load(program_with_papers(papers), "2021")
     with CaptureQueriesContext(connection) as queries:
         client.get(path).getvalue()
 

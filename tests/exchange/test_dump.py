@@ -18,7 +18,7 @@ from exchange.records import Program, stated
 from papers.models import Paper
 from people.models import Person, PersonName
 from tests import factories as make
-from tests.exchange.programs import author, crowd, edition, odd, paper, program
+from tests.exchange.programs import author, complete_program, edition, paper, program, program_with_papers
 
 pytestmark = pytest.mark.django_db
 
@@ -41,18 +41,18 @@ def through_file(made: Program) -> Program:
 
 
 def test_round_trip_of_every_field_is_exact() -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     first = dumped()
     empty()
 
     load(through_file(first), "2021")
 
     assert dumped() == first
-    assert first == odd()
+    assert first == complete_program()
 
 
 def test_import_of_the_own_dump_changes_nothing() -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
 
     assert load(dumped(), "2021").run is None
     assert ImportRun.objects.count() == 1
@@ -124,7 +124,7 @@ def test_uploaded_material_travels_as_its_address(settings: Any) -> None:
 def test_query_count_does_not_grow_with_the_papers() -> None:
     counts = []
     for slug, size in (("a", 10), ("b", 200)):
-        load(replace(crowd(size), edition=edition(slug=slug)), slug)
+        load(replace(program_with_papers(size), edition=edition(slug=slug)), slug)
         made = Edition.objects.get(slug=slug)
         with CaptureQueriesContext(connection) as queries:
             dump(made)

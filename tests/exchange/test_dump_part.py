@@ -11,14 +11,14 @@ from conference.models import Edition
 from exchange.citations import citations
 from exchange.exports.dump import dump, writing_context
 from exchange.imports.load import load
-from tests.exchange.programs import crowd, odd
+from tests.exchange.programs import complete_program, program_with_papers
 from tests.website.marked import MARKER, hide_in, make_public_program
 
 pytestmark = pytest.mark.django_db
 
 
 def test_one_paper_comes_with_its_authors_alone() -> None:
-    load(crowd(5), "2021")
+    load(program_with_papers(5), "2021")
     edition = Edition.objects.get()
     whole, part = dump(edition), dump(edition, only={"paper": Q(uid="p3")})
 
@@ -29,7 +29,7 @@ def test_one_paper_comes_with_its_authors_alone() -> None:
 
 
 def test_all_kinds_asked_for_are_the_whole_program() -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     edition = Edition.objects.get()
     kinds = (
         "institution",
@@ -53,7 +53,7 @@ def test_all_kinds_asked_for_are_the_whole_program() -> None:
 
 @pytest.mark.parametrize("count", [1, 30])
 def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
-    load(crowd(count), "2021")
+    load(program_with_papers(count), "2021")
     edition = Edition.objects.get()
     with CaptureQueriesContext(connection) as queries:
         dump(edition, only={"paper": Q()})
@@ -73,7 +73,7 @@ def test_trap_16_hidden_rows_stay_out_however_they_are_asked_for() -> None:
 
 
 def test_writers_are_told_what_the_apps_know_of_names() -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     context = writing_context(Edition.objects.get())
     (citation,) = citations(dump(Edition.objects.get()), context)
 

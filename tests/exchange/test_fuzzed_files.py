@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from exchange.formats import readable
-from tests.exchange.samples import sample
+from tests.exchange.samples import sample_files
 
 pytestmark = pytest.mark.anywhere
 
@@ -30,8 +30,8 @@ from exchange.files import Context, Source
 from exchange.formats import readable
 from exchange.problems import ProgramError
 from exchange.records import Program
-from tests.exchange.forked import forked
-from tests.exchange.mutating import mutated
+from tests.exchange.child_processes import run_in_child_processes
+from tests.exchange.mutations import mutate_files
 
 folder, seconds, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 def probe(name):
@@ -39,7 +39,7 @@ def probe(name):
     read, wrong, rounds, slowest = readable()[name].read, {}, 0, 0.0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        sources = mutated(good, f"{seed}-{rounds}")
+        sources = mutate_files(good, f"{seed}-{rounds}")
         begin = time.process_time()
         try:
             made = read(sources, Context("2021", 2021, "America/Los_Angeles"))
@@ -57,7 +57,7 @@ def probe(name):
     # What getrusage() calls its own began as the memory of the process that started it.
     held = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     return [wrong, rounds, slowest, int(held["VmHWM"].split()[0]) // 1000]
-print(json.dumps(forked(probe, sorted(readable()))))
+print(json.dumps(run_in_child_processes(probe, sorted(readable()))))
 """
 
 
@@ -66,7 +66,7 @@ def test_file_that_went_wrong_ends_in_the_readers_own_words(
 ) -> None:
     for name in readable():
         (tmp_path / name).mkdir()
-        for one in sample(name):
+        for one in sample_files(name):
             (tmp_path / name / one.name).write_bytes(one.content)
     answer = subprocess.run(
         [sys.executable, "-c", PROBE, str(tmp_path), str(SECONDS), SEED],

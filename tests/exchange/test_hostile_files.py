@@ -89,7 +89,7 @@ django.setup()
 from exchange.files import Context, Source
 from exchange.formats import readable
 from exchange.problems import ProgramError
-from tests.exchange.forked import forked
+from tests.exchange.child_processes import run_in_child_processes
 endings = json.loads(sys.argv[2])
 def probe(name):
     told = {}
@@ -106,7 +106,7 @@ def probe(name):
                 said = f"!{type(error).__name__}: {str(error)[:200]}"
             told[f"{path.name}.{ending}"] = (said, time.monotonic() - begin)
     return [told, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000]
-print(json.dumps(forked(probe, endings)))
+print(json.dumps(run_in_child_processes(probe, endings)))
 """
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from exchange.imports.load import load
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Paper
-from tests.exchange.programs import crowd, paper, program
+from tests.exchange.programs import paper, program, program_with_papers
 
 pytestmark = pytest.mark.django_db
 
@@ -88,9 +88,9 @@ def test_lists_cost_the_same_for_one_row_and_many(admin_client: Client, name: st
 
     counts = []
     for size in (1, 20):
-        load(crowd(size), "2021")
+        load(program_with_papers(size), "2021")
         Paper.objects.update(title=f"By hand {size}")
-        changed = crowd(size).papers
+        changed = program_with_papers(size).papers
         load(program(*(paper(one.uid, title=f"File {size}") for one in changed)), "2021")
         with CaptureQueriesContext(connection) as queries:
             body(admin_client, f"{name}_changelist")

@@ -25,9 +25,17 @@ from exchange.records import EditionRecord
 from papers.models import Paper
 from tests import factories as make
 from tests.access.world import add_member
-from tests.exchange.programs import author, odd, paper, program
+from tests.exchange.programs import author, complete_program, paper, program
 from tests.exchange.samples import OPENREVIEW
-from tests.exchange.uploading import ADD, json_of, member, only_papers, page_of, press, upload
+from tests.exchange.uploads import (
+    ADD_URL,
+    job_url,
+    papers_file,
+    press_button,
+    program_file,
+    staff_client,
+    upload,
+)
 from tests.pseudolocale import pseudolocale, untranslated
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +53,7 @@ def fields(job: ImportJob, label: str) -> list[list[str]]:
 
 
 def test_upload_is_previewed_and_writes_nothing(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1", "Ada", "Zed")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1", "Ada", "Zed")))))
 
     assert (job.state, job.format) == ("ready", "program_json")
     assert (Paper.objects.count(), ImportRun.objects.count()) == (0, 0)
@@ -55,22 +63,22 @@ def test_upload_is_previewed_and_writes_nothing(admin_client: Client, here: Edit
         ("paper", "On p1", True),
     ]
     assert ["Authors", "taken", "", "", "1. Ada\n2. Zed"] in fields(job, "On p1")
-    page = admin_client.get(page_of(job)).text
+    page = admin_client.get(job_url(job)).text
     assert "Import: 3 new, 0 changed" in page
     assert "p.json, papers[0] (p1)" in page
 
 
 def test_confirmed_import_is_written_once(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1", "Ada")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1", "Ada")))))
     assert UploadPart.objects.filter(job=job).exists()
-    job = press(admin_client, job, "confirm")
-    press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
+    press_button(admin_client, job, "confirm")
 
     run = ImportRun.objects.get()
     assert (job.state, job.run, run.files, str(run.user)) == ("done", run, ["p.json"], "admin")
     assert ChangeSet.objects.filter(reference=f"exchange.importrun:{run.pk}", user=run.user).count() == 1
     assert (UploadPart.objects.exists(), PlannedRow.objects.count(), job.has_files) == (False, 0, False)
-    page = admin_client.get(page_of(job)).text
+    page = admin_client.get(job_url(job)).text
     assert "2 new and 0 changed rows" in page
     assert f"/admin/exchange/importrun/{run.pk}/undo/" in page
 
@@ -86,7 +94,7 @@ def test_every_fate_of_a_row_is_shown_with_its_fields(admin_client: Client, here
     Paper.objects.filter(uid__in=["p1", "p2"]).update(title="By hand")
     titles = ["New", "Old", "New", "Old", "Fifth"]
     news = [paper(f"p{n}", title=title) for n, title in enumerate(titles)]
-    job = upload(admin_client, here, ("p.json", only_papers(program(*news))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(*news))))
 
     assert job.counts["paper"] == {"new": 1, "changed": 1, "kept": 1, "conflicting": 1, "skipped": 1}
     rows = {row.where.partition("(")[2][:2]: row for row in job.rows.filter(kind="paper")}
@@ -122,22 +130,22 @@ def test_rows_of_the_preview_can_be_narrowed(
     Paper.objects.filter(uid="p1").update(title="By hand")
     titles = {"p0": "New", "p1": "News", "p2": "Old", "p4": "Fifth"}
     news = [paper(uid, title=title) for uid, title in titles.items()]
-    job = upload(admin_client, here, ("p.json", only_papers(program(*news))))
-    shown = admin_client.get(page_of(job) + query).context["planned"]
+    job = upload(admin_client, here, ("p.json", papers_file(program(*news))))
+    shown = admin_client.get(job_url(job) + query).context["planned"]
 
     assert [one["row"].label for one in shown if one["row"].kind == "paper"] == labels
 
 
 def test_program_that_changed_meanwhile_is_previewed_again(admin_client: Client, here: Edition) -> None:
     load(program(paper("p1", title="Old")), "2021")
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1", title="New")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1", title="New")))))
     Paper.objects.update(title="By hand")
-    job = press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
 
     assert (job.state, job.is_again, Paper.objects.get().title) == ("ready", True, "By hand")
     assert fields(job, "By hand") == [["Title", "conflict", "Old", "By hand", "New"]]
-    assert "the program changed after the preview" in admin_client.get(page_of(job)).text
-    job = press(admin_client, job, "confirm")
+    assert "the program changed after the preview" in admin_client.get(job_url(job)).text
+    job = press_button(admin_client, job, "confirm")
     assert (job.state, Paper.objects.get().title, Conflict.objects.count()) == ("done", "By hand", 1)
 
 
@@ -145,28 +153,30 @@ def test_change_that_does_not_matter_hinders_nothing(admin_client: Client, here:
     other = make.make_paper(here, ["Somebody"])
     # New people get a random uid in every plan.
     news = program(paper("p1", author("Ada"), author("Zed")), paper("p2", author("Ada")))
-    job = upload(admin_client, here, ("p.json", only_papers(news)))
+    job = upload(admin_client, here, ("p.json", papers_file(news)))
     other.title = "Edited"
     other.save()
-    job = press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
 
     assert (job.state, job.is_again, Paper.objects.count()) == ("done", False, 3)
 
 
 def test_problems_are_listed_with_place_and_field(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("papers.csv", b"uid,title,topic\np1,A,nowhere\n"), format="tables")
-    page = admin_client.get(page_of(job)).text
+    page = admin_client.get(job_url(job)).text
 
     assert (job.state, Paper.objects.count()) == ("refused", 0)
     assert [problem[:2] for problem in job.problems] == [["papers.csv, row 2", "topic"]]
     assert "There is no topic “nowhere” in this file or in edition 2021." in page
-    assert press(admin_client, job, "drop").state == "dropped"
+    assert press_button(admin_client, job, "drop").state == "dropped"
     assert not UploadPart.objects.exists()
 
 
 def test_file_brings_a_new_edition(admin_client: Client) -> None:
     make.make_conference()
-    job = press(admin_client, upload(admin_client, None, ("2021.json", json_of(odd()))), "confirm")
+    job = press_button(
+        admin_client, upload(admin_client, None, ("2021.json", program_file(complete_program()))), "confirm"
+    )
 
     assert (job.state, Edition.objects.get().slug, Paper.objects.count()) == ("done", "2021", 1)
 
@@ -174,8 +184,8 @@ def test_file_brings_a_new_edition(admin_client: Client) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (json_of(program(paper("p1"))), "edition “2021”, which already exists"),
-        (only_papers(program(paper("p1"))), "The file doesn’t describe an edition."),
+        (program_file(program(paper("p1"))), "edition “2021”, which already exists"),
+        (papers_file(program(paper("p1"))), "The file doesn’t describe an edition."),
     ],
 )
 def test_new_edition_must_be_new_and_described(
@@ -210,7 +220,7 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
     job = upload(admin_client, here, url=url, token="secret-token")
     kept = b"".join(bytes(part.content) for part in UploadPart.objects.all())
     stored_token = take_token(job.pk)
-    job = press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
 
     assert asked == [(url, "secret-token")]
     assert (b"secret-token" in kept, stored_token) == (False, "")
@@ -218,7 +228,7 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
 
 
 def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> None:
-    file = ("p.json", only_papers(program(paper("p1"))))
+    file = ("p.json", papers_file(program(paper("p1"))))
     job = upload(admin_client, here, file, token="secret-token")
 
     assert (job.state, take_token(job.pk)) == ("ready", "")
@@ -243,7 +253,7 @@ def test_what_cannot_be_taken_is_said_beside_the_field(
 ) -> None:
     settings.IMPORT_MEGABYTES = 1
     files = [SimpleUploadedFile(*file) for file in sent.pop("sources", [])]
-    response = admin_client.post(ADD, {"edition": here.pk, "sources": files, **sent})
+    response = admin_client.post(ADD_URL, {"edition": here.pk, "sources": files, **sent})
 
     assert response.status_code == 200
     assert message in response.text.replace("&#x27;", "'")
@@ -265,10 +275,10 @@ def work() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("queued")
 def test_worker_does_what_the_request_does_not(admin_client: Client) -> None:
-    job = upload(admin_client, make.make_edition(), ("p.json", only_papers(program(paper("p1", "Ada")))))
-    states, pages = [job.state], [admin_client.get(page_of(job)).text]
+    job = upload(admin_client, make.make_edition(), ("p.json", papers_file(program(paper("p1", "Ada")))))
+    states, pages = [job.state], [admin_client.get(job_url(job)).text]
     work()
-    job = press(admin_client, ImportJob.objects.get(), "confirm")
+    job = press_button(admin_client, ImportJob.objects.get(), "confirm")
     states.append(job.state)
     pages.append(admin_client.get(f"/admin/exchange/importjob/{job.pk}/progress/").text)
     work()
@@ -282,7 +292,7 @@ def test_worker_does_what_the_request_does_not(admin_client: Client) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("queued")
 def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
-    upload(admin_client, make.make_edition(), ("p.json", only_papers(program(paper("p1", "Ada")))))
+    upload(admin_client, make.make_edition(), ("p.json", papers_file(program(paper("p1", "Ada")))))
     UploadPart.objects.all().delete()
     work()
 
@@ -302,21 +312,21 @@ def stopped(job: ImportJob, seconds: int) -> None:
 def test_worker_that_died_is_told_from_one_at_work(
     admin_client: Client, here: Edition, seconds: int, words: str
 ) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     stopped(job, seconds)
 
-    assert words in " ".join(admin_client.get(page_of(job)).text.split())
-    again = press(admin_client, job, "again")
+    assert words in " ".join(admin_client.get(job_url(job)).text.split())
+    again = press_button(admin_client, job, "again")
     assert (again.progress is None) == (seconds > 60)
 
 
 @pytest.mark.usefixtures("queued")
 def test_import_that_no_worker_takes_says_so(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     ImportJob.objects.update(changed_at=timezone.now() - timedelta(minutes=2))
 
-    assert "manage.py db_worker" in admin_client.get(page_of(job)).text
-    assert press(admin_client, job, "drop").state == "dropped"
+    assert "manage.py db_worker" in admin_client.get(job_url(job)).text
+    assert press_button(admin_client, job, "drop").state == "dropped"
     work_done = tasks.preview.call(job.pk)
     assert (work_done, ImportJob.objects.get().state) == (None, "dropped")
 
@@ -324,15 +334,15 @@ def test_import_that_no_worker_takes_says_so(admin_client: Client, here: Edition
 def test_failure_of_ours_writes_nothing_and_can_be_tried_again(
     admin_client: Client, here: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     with monkeypatch.context() as patched:
         patched.setattr("exchange.imports.load.write_rows", lambda *args: 1 / 0)
-        job = press(admin_client, job, "confirm")
-    page = admin_client.get(page_of(job)).text
+        job = press_button(admin_client, job, "confirm")
+    page = admin_client.get(job_url(job)).text
 
     assert (job.state, Paper.objects.count()) == ("failed", 0)
     assert "Your files are not the cause." in page
-    job = press(admin_client, press(admin_client, job, "again"), "confirm")
+    job = press_button(admin_client, press_button(admin_client, job, "again"), "confirm")
     assert (job.state, Paper.objects.count()) == ("done", 1)
 
 
@@ -340,8 +350,8 @@ def test_failure_of_ours_writes_nothing_and_can_be_tried_again(
 
 
 def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> None:
-    old = upload(admin_client, here, ("old.json", only_papers(program(paper("p1")))))
-    young = upload(admin_client, here, ("young.json", only_papers(program(paper("p1")))))
+    old = upload(admin_client, here, ("old.json", papers_file(program(paper("p1")))))
+    young = upload(admin_client, here, ("young.json", papers_file(program(paper("p1")))))
     ImportJob.objects.filter(pk=old.pk).update(changed_at=timezone.now() - timedelta(hours=25))
     store_token(old.pk, "secret")
     call_command("sweep_imports", verbosity=0)
@@ -350,14 +360,14 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     assert {part.job for part in UploadPart.objects.all()} == {young}
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}
-    assert "expired after a day" in admin_client.get(page_of(old)).text
+    assert "expired after a day" in admin_client.get(job_url(old)).text
 
 
 def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     UploadPart.objects.all().delete()
-    job = press(admin_client, job, "confirm")
-    page = admin_client.get(page_of(job)).text
+    job = press_button(admin_client, job, "confirm")
+    page = admin_client.get(job_url(job)).text
 
     assert job.state == "failed"
     assert "Nothing was written. The uploaded files have been removed. Upload them again." in page
@@ -373,8 +383,8 @@ def test_files_that_are_fetched_again_take_the_place_of_the_first(here: Edition)
 
 
 def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> None:
-    content = only_papers(program(paper("p1"))) + b" " * (2 * PART_BYTES)
-    files = [("../../evil.json", content), ("b.json", only_papers(program(paper("p2"))))]
+    content = papers_file(program(paper("p1"))) + b" " * (2 * PART_BYTES)
+    files = [("../../evil.json", content), ("b.json", papers_file(program(paper("p2"))))]
     job = upload(admin_client, here, *files, format="program_json")
 
     assert job.files == ["evil.json", "b.json"]
@@ -386,37 +396,37 @@ def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> N
 
 
 def test_viewer_sees_and_changes_nothing(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
-    viewer = member("view_importjob", "view_edition")
-    page = viewer.get(page_of(job))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
+    viewer = staff_client("view_importjob", "view_edition")
+    page = viewer.get(job_url(job))
 
     assert "You can view this import but not confirm it." in page.text
-    refused = [viewer.post(page_of(job), {"do": "confirm"}), viewer.get(ADD)]
+    refused = [viewer.post(job_url(job), {"do": "confirm"}), viewer.get(ADD_URL)]
     assert [one.status_code for one in refused] == [403, 403]
     assert Paper.objects.count() == 0
 
 
 def test_importer_chooses_among_editions_that_one_may_change(here: Edition) -> None:
-    importer = member("add_importjob", "view_importjob", "change_importjob", "view_edition")
-    choices = importer.get(ADD).context["form"].fields["edition"].choices
+    importer = staff_client("add_importjob", "view_importjob", "change_importjob", "view_edition")
+    choices = importer.get(ADD_URL).context["form"].fields["edition"].choices
 
     assert choices == []
 
 
 def test_stranger_sees_no_upload(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
-    stranger = member("view_paper")
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
+    stranger = staff_client("view_paper")
     progress = f"/admin/exchange/importjob/{job.pk}/progress/"
 
-    assert [stranger.get(one).status_code for one in (page_of(job), progress)] == [403, 403]
+    assert [stranger.get(one).status_code for one in (job_url(job), progress)] == [403, 403]
 
 
 def test_editor_imports_the_program_but_not_the_edition(here: Edition) -> None:
     editor = Client()
     editor.force_login(add_member("mia", here, "editor"))
     head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
-    refused = upload(editor, here, ("p.json", json_of(head)))
-    done = press(editor, upload(editor, here, ("p.json", only_papers(head))), "confirm")
+    refused = upload(editor, here, ("p.json", program_file(head)))
+    done = press_button(editor, upload(editor, here, ("p.json", papers_file(head))), "confirm")
 
     assert (refused.state, done.state) == ("refused", "done")
     said = "which your role may not. Leave it out of the file, or ask somebody who may."
@@ -428,7 +438,7 @@ def test_program_chair_imports_the_edition_too(here: Edition) -> None:
     chair = Client()
     chair.force_login(add_member("mia", here, "chair"))
     head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
-    press(chair, upload(chair, here, ("p.json", json_of(head))), "confirm")
+    press_button(chair, upload(chair, here, ("p.json", program_file(head))), "confirm")
 
     assert Edition.objects.get().venue == "Elsewhere"
 
@@ -443,10 +453,10 @@ def test_pages_cost_the_same_for_one_row_and_three(
     expected = {"upload": 5, "list": 5, "preview": 6, "done": 4}[page]
     for size in (1, 3):
         make.make_edition(2010 + size)
-        job = upload(admin_client, here, ("p.json", only_papers(crowd_of(size))))
+        job = upload(admin_client, here, ("p.json", papers_file(crowd_of(size))))
         if page == "done":
-            job = press(admin_client, job, "confirm")
-        address = {"upload": ADD, "list": "/admin/exchange/importjob/"}.get(page, page_of(job))
+            job = press_button(admin_client, job, "confirm")
+        address = {"upload": ADD_URL, "list": "/admin/exchange/importjob/"}.get(page, job_url(job))
         with django_assert_num_queries(expected):
             admin_client.get(address)
 
@@ -461,13 +471,13 @@ def crowd_of(size: int) -> Any:
 def test_pages_say_nothing_untranslated(admin_client: Client, here: Edition) -> None:
     load(program(paper("p1", title="Old")), "2021")
     Paper.objects.update(title="By hand")
-    files = [("p.json", only_papers(program(paper("p1", title="New"), paper("p2", title="Old"))))]
+    files = [("p.json", papers_file(program(paper("p1", title="New"), paper("p2", title="Old"))))]
     with pseudolocale():
         ready = upload(admin_client, here, *files)
         refused = upload(
             admin_client, here, ("papers.csv", b"uid,title,topic\np1,A,nowhere\n"), format="tables"
         )
-        pages = [ADD, page_of(ready), page_of(refused)]
+        pages = [ADD_URL, job_url(ready), job_url(refused)]
         said = {one: untranslated(admin_client.get(one).text, WORDS) for one in pages}
 
     assert {one: words for one, words in said.items() if words} == {}

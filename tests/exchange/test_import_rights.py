@@ -16,7 +16,7 @@ from people.models import Institution, Person, PersonPair
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.programs import author, paper, program
-from tests.exchange.uploading import json_of, only_papers, press, upload
+from tests.exchange.uploads import papers_file, press_button, program_file, upload
 
 ROR = "https://ror.org/042nb2s44"
 
@@ -36,7 +36,7 @@ def member(edition: Edition, role: str) -> Client:
 
 def moved() -> bytes:
     """Return a file that also changes the edition."""
-    return json_of(replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere")))
+    return program_file(replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere")))
 
 
 # Confirmation by another user
@@ -45,9 +45,9 @@ def moved() -> bytes:
 def test_file_may_do_what_the_one_who_confirms_may(here: Edition) -> None:
     chair, editor = member(here, "chair"), member(here, "editor")
     job = upload(chair, here, ("p.json", moved()))
-    refused = press(editor, job, "confirm")
+    refused = press_button(editor, job, "confirm")
     assert (job.state, refused.state, Edition.objects.get().venue) == ("ready", "refused", here.venue)
-    done = press(chair, press(chair, refused, "again"), "confirm")
+    done = press_button(chair, press_button(chair, refused, "again"), "confirm")
 
     assert (done.state, Edition.objects.get().venue) == ("done", "Elsewhere")
     assert str(ImportRun.objects.get().user) == "chair"
@@ -74,9 +74,9 @@ def overtaken(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_import_begun_again_while_it_is_written_writes_nothing(
     admin_client: Client, here: Edition, overtaken: Any
 ) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     overtaken("reading")
-    job = press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
 
     # The test has one connection, so the concurrent change is rolled back too.
     assert (job.state, job.run, Paper.objects.count(), ImportRun.objects.count()) == ("writing", None, 0, 0)
@@ -86,7 +86,7 @@ def test_import_dropped_while_it_is_read_leaves_no_preview(
     admin_client: Client, here: Edition, overtaken: Any
 ) -> None:
     overtaken("dropped")
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
 
     assert (job.state, job.digest, PlannedRow.objects.count()) == ("dropped", "", 0)
 
@@ -94,10 +94,10 @@ def test_import_dropped_while_it_is_read_leaves_no_preview(
 def test_second_preview_that_fails_says_so(
     admin_client: Client, here: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
+    job = upload(admin_client, here, ("p.json", papers_file(program(paper("p1")))))
     make.make_paper(here, uid="p1", title="By hand")
     monkeypatch.setattr(tasks, "store_plan", lambda *args: 1 / 0)
-    job = press(admin_client, job, "confirm")
+    job = press_button(admin_client, job, "confirm")
 
     assert (job.state, Paper.objects.get().title) == ("failed", "By hand")
 
@@ -127,7 +127,7 @@ def hal(here: Edition) -> Person:
 def test_key_of_what_only_other_drafts_show_is_refused(
     here: Edition, hal: Person, somebody: Any, institutions: Any, field: str
 ) -> None:
-    file = json_of(program(paper("p1", somebody), institutions=institutions))
+    file = program_file(program(paper("p1", somebody), institutions=institutions))
     job = upload(member(here, "owner"), here, ("p.json", file))
 
     assert (job.state, [problem[1] for problem in job.problems]) == ("refused", [field])
@@ -137,8 +137,8 @@ def test_key_of_what_only_other_drafts_show_is_refused(
 
 def test_name_of_somebody_in_other_drafts_means_somebody_else(here: Edition, hal: Person) -> None:
     editor = member(here, "editor")
-    file = only_papers(program(paper("p1", author("Hal Hidden", affiliations=("New Lab",)))))
-    job = press(editor, upload(editor, here, ("p.json", file)), "confirm")
+    file = papers_file(program(paper("p1", author("Hal Hidden", affiliations=("New Lab",)))))
+    job = press_button(editor, upload(editor, here, ("p.json", file)), "confirm")
 
     assert (job.state, Person.objects.filter(name="Hal Hidden").count()) == ("done", 2)
     assert Authorship.objects.exclude(person=hal).get().paper.uid == "p1"
@@ -151,11 +151,13 @@ def test_remarks_do_not_tell_what_is_in_drafts_of_another_series(here: Edition) 
     topic = make.make_topic(other, slug="secret")
     draft = make.make_paper(other, [wei, make.make_person("Hal Hidden")], status="draft", topic=topic)
     draft.authorships.filter(person=wei).update(affiliations=["Hidden Lab"])
-    file = only_papers(
+    file = papers_file(
         program(paper("p1", author("Wei Wang", affiliations=("Hidden Lab",)), author("Hal Hidden")))
     )
 
-    job = press(member(here, "editor"), upload(member(here, "chair"), here, ("p.json", file)), "confirm")
+    job = press_button(
+        member(here, "editor"), upload(member(here, "chair"), here, ("p.json", file)), "confirm"
+    )
 
     assert job.state == "done"
     assert [note for note in job.notes if "co-author" in str(note) or "Both" in str(note)] == []
@@ -169,8 +171,8 @@ def test_who_sees_every_edition_means_whom_the_file_means(
     admin_client: Client, here: Edition, hal: Person
 ) -> None:
     labs = (InstitutionRecord(slug="lab", name="Hidden Lab", country="France"),)
-    file = json_of(program(paper("p1", author("Hal Hidden", "hal")), institutions=labs))
-    job = press(admin_client, upload(admin_client, here, ("p.json", file)), "confirm")
+    file = program_file(program(paper("p1", author("Hal Hidden", "hal")), institutions=labs))
+    job = press_button(admin_client, upload(admin_client, here, ("p.json", file)), "confirm")
 
     assert (job.state, Paper.objects.get(uid="p1").authorships.get().person) == ("done", hal)
     assert Institution.objects.get().country == "France"
@@ -180,7 +182,7 @@ def test_somebody_public_elsewhere_is_found_by_name(here: Edition) -> None:
     ada = make.make_person("Ada Known")
     make.make_paper(make.make_edition(2020), [ada])
     editor = member(here, "editor")
-    file = only_papers(program(paper("p1", author("Ada Known"))))
-    press(editor, upload(editor, here, ("p.json", file)), "confirm")
+    file = papers_file(program(paper("p1", author("Ada Known"))))
+    press_button(editor, upload(editor, here, ("p.json", file)), "confirm")
 
     assert (Person.objects.get(), ada.authorships.count()) == (ada, 2)

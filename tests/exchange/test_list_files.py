@@ -20,7 +20,7 @@ from exchange.formats import readable
 from papers.models import Authorship, Paper, Topic
 from people.models import Person, PersonName
 from tests import factories as make
-from tests.exchange.uploading import member
+from tests.exchange.uploads import staff_client
 from tests.website.marked import make_public_program
 
 pytestmark = pytest.mark.django_db
@@ -196,7 +196,7 @@ def test_selected_rows_are_taken_along(admin_client: Client, edition: Edition) -
 
 
 def test_who_may_not_see_a_list_takes_nothing_along(edition: Edition) -> None:
-    client = member("view_topic")
+    client = staff_client("view_topic")
 
     assert client.get(address(Topic, "csv")).status_code == 200
     assert client.get(address(Paper, "csv")).status_code == 403

@@ -20,7 +20,18 @@ from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session
-from tests.exchange.programs import HOUR, START, author, crowd, edition, odd, paper, program, session, talk
+from tests.exchange.programs import (
+    HOUR,
+    START,
+    author,
+    complete_program,
+    edition,
+    paper,
+    program,
+    program_with_papers,
+    session,
+    talk,
+)
 from tests.factories import make_edition, make_paper
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +67,7 @@ def test_new_program_makes_its_edition() -> None:
     }
 
 
-@pytest.mark.parametrize("make", [odd, lambda: crowd(5)])
+@pytest.mark.parametrize("make", [complete_program, lambda: program_with_papers(5)])
 def test_same_file_twice_writes_nothing(make: Any) -> None:
     load(make(), "2021")
     stamp = revision.current(Edition.objects.get().pk)
@@ -75,7 +86,7 @@ def test_whole_import_advances_the_stamps_once() -> None:
     made = make_edition()
     before = revision.current(made.pk)
 
-    load(replace(crowd(5), edition=None, conference=None), "2021")
+    load(replace(program_with_papers(5), edition=None, conference=None), "2021")
 
     after = revision.current(made.pk)
     assert (after.edition - before.edition, after.site - before.site) == (1, 1)
@@ -83,11 +94,11 @@ def test_whole_import_advances_the_stamps_once() -> None:
 
 def test_dry_run_counts_the_same_and_writes_nothing() -> None:
     with CaptureQueriesContext(connection) as queries:
-        preview = load(crowd(3), "2021", dry_run=True)
+        preview = load(program_with_papers(3), "2021", dry_run=True)
 
     assert writes(queries) == []
     assert preview.run is None
-    assert load(crowd(3), "2021").tallies == preview.tallies
+    assert load(program_with_papers(3), "2021").tallies == preview.tallies
 
 
 def test_hand_edit_survives_and_other_fields_follow_the_file() -> None:
@@ -256,7 +267,7 @@ def test_parent_may_follow_its_child_in_the_file() -> None:
 
 
 def test_new_version_of_the_edition_keeps_what_was_edited_here() -> None:
-    load(odd(), "2021")
+    load(complete_program(), "2021")
     Edition.objects.update(city="Elsewhere")
 
     load(program(edition=edition(city="San José", venue="New hall")), "2021")
@@ -281,7 +292,7 @@ def test_query_count_does_not_grow_with_the_papers(small: int) -> None:
         named = edition(slug=slug, year=2021)
         for _ in range(2):
             with CaptureQueriesContext(connection) as queries:
-                load(replace(crowd(size), edition=named), slug)
+                load(replace(program_with_papers(size), edition=named), slug)
             counts.append(len(queries))
     first_small, again_small, first_large, again_large = counts
     assert again_small == again_large
@@ -291,7 +302,7 @@ def test_query_count_does_not_grow_with_the_papers(small: int) -> None:
 def test_query_count_does_not_grow_with_the_changed_papers() -> None:
     counts = []
     for slug, size in (("a", 10), ("b", 100)):
-        whole = replace(crowd(size), edition=edition(slug=slug))
+        whole = replace(program_with_papers(size), edition=edition(slug=slug))
         load(whole, slug)
         changed = tuple(
             replace(one, title=f"New {one.uid}", authors=stated(one.authors, ())[::-1])
@@ -307,7 +318,7 @@ def test_query_count_does_not_grow_with_the_changed_papers() -> None:
 def test_query_count_does_not_grow_with_what_the_file_leaves_out() -> None:
     counts = []
     for slug, size in (("a", 1), ("b", 3)):
-        load(replace(crowd(size), edition=edition(slug=slug)), slug)
+        load(replace(program_with_papers(size), edition=edition(slug=slug)), slug)
         changed = (PaperRecord(uid="p0", where=Where("papers.csv", "p0"), title="New"),)
         with CaptureQueriesContext(connection) as queries:
             load(Program(papers=changed), slug)

@@ -25,7 +25,17 @@ from exchange.records import (
     SponsorRecord,
     TopicRecord,
 )
-from tests.exchange.programs import HOUR, START, author, crowd, edition, paper, program, session, talk
+from tests.exchange.programs import (
+    HOUR,
+    START,
+    author,
+    edition,
+    paper,
+    program,
+    program_with_papers,
+    session,
+    talk,
+)
 
 pytestmark = pytest.mark.django_db
 LABELS = ("conference", "people", "papers", "schedule", "exchange")
@@ -159,9 +169,9 @@ def test_all_problems_are_reported_at_once_up_to_fifty() -> None:
 
 
 def test_bad_row_among_good_ones_leaves_the_database_as_before() -> None:
-    load(crowd(3), "2021")
+    load(program_with_papers(3), "2021")
     before = everything()
-    changed = crowd(6)
+    changed = program_with_papers(6)
     papers = [replace(one, title=f"New {one.uid}") for one in changed.papers]
 
     problems_of(replace(changed, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
@@ -170,14 +180,14 @@ def test_bad_row_among_good_ones_leaves_the_database_as_before() -> None:
 
 
 def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    load(crowd(3), "2021")
+    load(program_with_papers(3), "2021")
     before = everything()
 
     def fail(*args: object) -> None:
         raise IntegrityError("late")
 
     monkeypatch.setattr(writing, "_write_provenance", fail)
-    problems = problems_of(crowd(6))
+    problems = problems_of(program_with_papers(6))
 
     assert everything() == before
     assert problems[0].startswith("The database refused the program")

@@ -21,7 +21,7 @@ from exchange.formats.program_json import LIST_RECORDS
 from exchange.imports.kinds import KINDS, Kind, Listing
 from exchange.records import UNSTATED, Program, Record, stated
 from tests.exchange.formats.test_citations import CONTEXT
-from tests.exchange.programs import START, odd, odd_session, odd_talk
+from tests.exchange.programs import START, complete_program, complete_session, complete_talk
 
 DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
 COMPLETE = ("program_json", "tables", "xlsx")
@@ -75,11 +75,11 @@ def full() -> Program:
         "chat_url": "https://c.test/",
         "abstract": "About.",
     }
-    talk = odd_talk("x3", kind="talk", title="Own", session="w", abstract="Mine.", **off)
+    talk = complete_talk("x3", kind="talk", title="Own", session="w", abstract="Mine.", **off)
     timed = replace(talk, start=START, end=START.replace(minute=59), recording_url="https://v.test/")
-    made = odd()
+    made = complete_program()
     speakers = stated(made.presentations[1].speakers, ())
-    alone = odd_session("off", "panel", speakers[0].person, **off)
+    alone = complete_session("off", "panel", speakers[0].person, **off)
     sessions = [replace(one, **links) for one in (*made.sessions, alone)]
     talks = (*made.presentations, replace(timed, speakers=speakers))
     papers = tuple(replace(one, status="withdrawn") for one in made.papers)

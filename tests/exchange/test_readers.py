@@ -10,7 +10,7 @@ from exchange.models import ImportRun, Provenance
 from exchange.problems import ProgramError
 from papers.models import Paper
 from tests.exchange.programs import program
-from tests.exchange.samples import CONTEXT, sample
+from tests.exchange.samples import CONTEXT, sample_files
 
 NAMES = sorted(readable())
 # A table of papers is valid in three formats, because its columns do not distinguish them.
@@ -35,7 +35,7 @@ def test_second_import_of_a_format_changes_nothing(name: str) -> None:
     assert fmt.read
     Edition.objects.update(slug=CONTEXT.edition)
     made = fmt.read(
-        [Source(one.name, one.content.replace(b"2020-04", b"2021-04")) for one in sample(name)], CONTEXT
+        [Source(one.name, one.content.replace(b"2020-04", b"2021-04")) for one in sample_files(name)], CONTEXT
     )
 
     preview = load(made, "2021", dry_run=True)
@@ -58,7 +58,7 @@ def test_no_reader_takes_the_file_of_another_format(name: str) -> None:
         if other == name or frozenset((name, other)) in ALIKE:
             continue
         try:
-            read(name, sample(other))
+            read(name, sample_files(other))
         except ProgramError:
             continue
         taken.append(other)

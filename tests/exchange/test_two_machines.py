@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.exchange.programs import paper, program
-from tests.exchange.uploading import only_papers
+from tests.exchange.uploads import papers_file
 from tests.faults.databases import own_database
 from tests.processes import manage, python
 
@@ -53,7 +53,7 @@ def test_site_and_worker_share_the_database_alone(tmp_path: Path) -> None:
         shared = {"DATABASE_URL": database, "TASKS": "database", "SECRET_KEY": secrets.token_hex(32)}
         steps = [
             manage(site, "migrate -v 0", **shared),
-            python(site, "-c", UPLOAD, only_papers(program(paper("p1", "Ada"))).decode(), **shared),
+            python(site, "-c", UPLOAD, papers_file(program(paper("p1", "Ada"))).decode(), **shared),
             manage(worker, work, **shared),
             python(site, "-c", CONFIRM, **shared),
             manage(worker, work, **shared),

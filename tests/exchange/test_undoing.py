@@ -21,7 +21,7 @@ from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
 from tests.access.world import add_member
-from tests.exchange.programs import odd, paper, program, talk
+from tests.exchange.programs import complete_program, paper, program, talk
 
 pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
@@ -39,7 +39,7 @@ def printed(uid: str = "p1") -> list[tuple[int, str]]:
 
 
 def test_undone_import_leaves_nothing_but_the_edition() -> None:
-    run = load(odd(), "2021").run
+    run = load(complete_program(), "2021").run
     assert run is not None
     undo(run)
 
@@ -48,7 +48,7 @@ def test_undone_import_leaves_nothing_but_the_edition() -> None:
     }
     assert Edition.objects.count() == 1
     assert ImportRun.objects.get().undone_at is not None
-    again = load(odd(), "2021").run
+    again = load(complete_program(), "2021").run
     assert again is not None
     assert again.created["paper"]
 
@@ -116,7 +116,7 @@ def test_field_edited_by_hand_stays_and_others_go_back(edition: Edition) -> None
 
 
 def test_what_a_row_made_by_hand_needs_stays(edition: Edition) -> None:
-    run = load(odd(), "2021").run
+    run = load(complete_program(), "2021").run
     assert run is not None
     room = Room.objects.earliest("pk")
     make.make_session(Edition.objects.get(slug="2021"), room=room, title="By hand")

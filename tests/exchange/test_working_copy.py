@@ -17,7 +17,7 @@ from schedule.models import PendingChanges, Presentation, Room, Session, Session
 from schedule.working_copy import release as releasing
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
-from tests.exchange.programs import odd
+from tests.exchange.programs import complete_program
 
 pytestmark = pytest.mark.django_db
 SCHEDULE = (Room, Session, Presentation, SessionRole, Speaker)
@@ -28,7 +28,7 @@ def run() -> ImportRun:
     """Return the run of an import of a whole program into an edition with an open working copy."""
     empty = make.make_edition()
     releasing.open_copy(empty, None, timezone.now())
-    found = load(odd(), "2021", files=["program.json"]).run
+    found = load(complete_program(), "2021", files=["program.json"]).run
     assert found is not None
     return found
 
@@ -41,7 +41,7 @@ def test_schedule_waits_and_papers_are_public(run: ImportRun) -> None:
     public = counts()
     with show_working_copy(open_copies()):
         working = counts()
-        again = load(odd(), "2021")
+        again = load(complete_program(), "2021")
     releasing.release(open_copies()[0], None, timezone.now())
 
     assert {*public.values()} == {0}
@@ -65,8 +65,8 @@ def test_tables_find_sessions_that_wait() -> None:
 
 def test_same_file_changes_nothing_while_it_waits(run: ImportRun) -> None:
     sets = PendingChanges.objects.count()
-    report = load(odd(), "2021", dry_run=True)
-    again = load(odd(), "2021")
+    report = load(complete_program(), "2021", dry_run=True)
+    again = load(complete_program(), "2021")
 
     assert (report.total["new"], report.total["changed"]) == (0, 0)
     assert again.run is None
@@ -80,7 +80,7 @@ def test_reverting_the_import_drops_what_waits(run: ImportRun) -> None:
     assert [row for one in PendingChanges.objects.all() for row in one.rows] == []
     assert (Paper.objects.count(), Person.objects.count()) == (0, 0)
     assert not Provenance.objects.filter(kind="session").exists()
-    again = load(odd(), "2021").run
+    again = load(complete_program(), "2021").run
     assert again is not None
     assert pending_rows(open_copies())
 

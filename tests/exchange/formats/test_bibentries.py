@@ -6,7 +6,7 @@ from exchange.files import Context, Source
 from exchange.formats import bibtex
 from exchange.reading.bibtex import decode_tex
 from exchange.records import MaterialRecord, Program, stated
-from tests.exchange.outputs import content, reported
+from tests.exchange.outputs import reported_problems, written_content
 from tests.exchange.programs import author, paper, program
 
 CONTEXT = Context("2021", 2021, "UTC")
@@ -120,7 +120,7 @@ def test_title_that_ends_within_a_command_stays_as_it_is(command: str) -> None:
 )
 def test_trap_15_titles_come_back(title: str) -> None:
     made = program(paper("17", author("Mia Zed"), author("Jan van der Berg"), title=title))
-    (found,) = read(content(bibtex.write, made, CONTEXT).decode()).papers
+    (found,) = read(written_content(bibtex.write, made, CONTEXT).decode()).papers
 
     assert (found.uid, found.title) == ("17", title)
     assert [one.person.name for one in stated(found.authors, ())] == ["Mia Zed", "Jan van der Berg"]
@@ -164,4 +164,4 @@ def test_trap_15_titles_come_back(title: str) -> None:
     ],
 )
 def test_what_cannot_be_parsed_is_named(content: str, sentence: str) -> None:
-    assert reported(read, content)[0].strip() == sentence
+    assert reported_problems(read, content)[0].strip() == sentence

@@ -21,8 +21,8 @@ from exchange.files import Context, Source, Writer
 from exchange.formats import bibtex, csl_json, program_json, ris
 from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program, stated
 from tests.demo.programs import DEMO, YEARS
-from tests.exchange.outputs import content
-from tests.exchange.programs import PROCEEDINGS, author, edition, odd, paper, program
+from tests.exchange.outputs import written_content
+from tests.exchange.programs import PROCEEDINGS, author, complete_program, edition, paper, program
 
 CONTEXT = Context("2021", 2021, "America/Los_Angeles", "https://conf.example", name_parts=name_parts)
 MLSYS = ConferenceRecord(slug="mlsys", name="MLSys", full_name="Machine Learning & Systems")
@@ -65,7 +65,7 @@ SCHEMA = {
 
 
 def written(write: Writer, made: Program) -> str:
-    return content(write, made, CONTEXT).decode()
+    return written_content(write, made, CONTEXT).decode()
 
 
 def entries(made: Program, *layers: Any) -> list[Any]:
@@ -309,7 +309,7 @@ def test_ris_record_has_one_field_a_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("made", [odd(), program(), program(paper("17", *NAMES), paper("18"))])
+@pytest.mark.parametrize("made", [complete_program(), program(), program(paper("17", *NAMES), paper("18"))])
 def test_csl_json_follows_its_schema(made: Program) -> None:
     found = json.loads(written(csl_json.write, made))
 

@@ -26,7 +26,7 @@ from exchange.formats.spreadsheet.mapping import (
 from exchange.problems import Findings
 from exchange.reading.grids import TextDialect, read_grids
 from exchange.records import PresentationRecord, Program, stated
-from tests.exchange.outputs import reported
+from tests.exchange.outputs import reported_problems
 
 DAYS = (date(2026, 7, 6), date(2026, 7, 10))
 ROWS = {
@@ -235,7 +235,7 @@ def test_time_of_a_session_that_is_here_needs_no_date() -> None:
 
 
 def test_session_that_is_nowhere_needs_times() -> None:
-    assert reported(read, "id,title,session\n1,A,Nowhere\n2,B,Nowhere\n") == [
+    assert reported_problems(read, "id,title,session\n1,A,Nowhere\n2,B,Nowhere\n") == [
         (
             "list.csv, row 2, session: There is no session “Nowhere” in this edition, and a new one needs "
             "a start and an end. Choose columns with its times, or add the session first."
@@ -384,7 +384,9 @@ def test_mapping_by_place_reads_tables_without_headings() -> None:
 def test_mapping_of_another_shape_is_refused_in_words(one: object) -> None:
     mapping = Source("m.json", json.dumps({"tables": [one]}).encode())
 
-    assert reported(read, "1,A\n", mapping)[0].endswith("A table needs its file, its sheet and its columns.")
+    assert reported_problems(read, "1,A\n", mapping)[0].endswith(
+        "A table needs its file, its sheet and its columns."
+    )
 
 
 @pytest.mark.parametrize(
@@ -397,7 +399,7 @@ def test_mapping_of_another_shape_is_refused_in_words(one: object) -> None:
     ],
 )
 def test_what_is_no_table_is_refused_in_words(content: bytes, sentence: str) -> None:
-    (found,) = reported(read, Source("x.csv", content))[:1]
+    (found,) = reported_problems(read, Source("x.csv", content))[:1]
 
     assert sentence in found
 

@@ -25,8 +25,19 @@ from exchange.records import (
     SpeakerRecord,
     TopicRecord,
 )
-from tests.exchange.outputs import content
-from tests.exchange.programs import HOUR, START, author, crowd, edition, odd, paper, program, session, talk
+from tests.exchange.outputs import written_content
+from tests.exchange.programs import (
+    HOUR,
+    START,
+    author,
+    complete_program,
+    edition,
+    paper,
+    program,
+    program_with_papers,
+    session,
+    talk,
+)
 from tests.exchange.strategies import programs
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "frab"
@@ -36,7 +47,7 @@ BERLIN = Context("2026", 2026, "Europe/Berlin", SITE)
 
 
 def text(made: Program, fmt: Any = frab_json, context: Context = CONTEXT) -> str:
-    return content(fmt.write, made, context).decode()
+    return written_content(fmt.write, made, context).decode()
 
 
 def head(made: Program, context: Context = CONTEXT) -> dict[str, Any]:
@@ -130,7 +141,11 @@ def assert_valid(made: Program) -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("made", [odd(), crowd(3), talks(), Program()], ids=["odd", "crowd", "talks", "none"])
+@pytest.mark.parametrize(
+    "made",
+    [complete_program(), program_with_papers(3), talks(), Program()],
+    ids=["complete", "papers", "talks", "none"],
+)
 def test_program_is_valid_after_both_schemas(made: Program) -> None:
     assert_valid(made)
     checked(made)

@@ -25,8 +25,8 @@ from exchange.records import (
     stated,
 )
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
-from tests.exchange.outputs import reported
-from tests.exchange.programs import odd
+from tests.exchange.outputs import reported_problems
+from tests.exchange.programs import complete_program
 from tests.exchange.strategies import programs
 
 CAMP = Context("2019", 2019, "Europe/Berlin")
@@ -58,7 +58,7 @@ def read(**fields: Any) -> Program:
 
 
 def problems(fmt: Any, content: bytes) -> list[str]:
-    return reported(fmt.read, [Source("file", content)], CAMP)
+    return reported_problems(fmt.read, [Source("file", content)], CAMP)
 
 
 def again(made: Program, fmt: Any) -> Program:
@@ -559,7 +559,7 @@ def test_real_file_of_the_hub_is_read() -> None:
 
 
 @pytest.mark.parametrize("fmt", [frab_json, frab_xml])
-@pytest.mark.parametrize("made", [odd(), talks()], ids=["odd", "talks"])
+@pytest.mark.parametrize("made", [complete_program(), talks()], ids=["complete", "talks"])
 def test_trap_20_what_was_read_is_written_and_read_the_same(fmt: Any, made: Program) -> None:
     once = again(made, fmt)
 

@@ -26,8 +26,8 @@ from exchange.formats.ics import (
     write,
 )
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
-from tests.exchange.outputs import content
-from tests.exchange.programs import HOUR, START, edition, odd, paper, program, session, talk
+from tests.exchange.outputs import written_content
+from tests.exchange.programs import HOUR, START, complete_program, edition, paper, program, session, talk
 from tests.pseudolocale import pseudolocale
 
 SITE = "https://conf.example:8443/"
@@ -38,7 +38,7 @@ LETTERS = st.one_of(st.sampled_from('a;,\\\n:"é李👩‍🔬'), st.characters(
 
 
 def written(made: Program, context: Context = CONTEXT) -> bytes:
-    return content(write, made, context)
+    return written_content(write, made, context)
 
 
 def events(made: Program, context: Context = CONTEXT) -> list[Any]:
@@ -222,7 +222,7 @@ def test_trap_6_line_goes_on_between_letters_and_escapes(text: str) -> None:
 
 
 def test_events_are_written_as_the_library_writes_them() -> None:
-    content = written(odd()), written(program(sessions=(session("s1", title="; é李" * 60),)))
+    content = written(complete_program()), written(program(sessions=(session("s1", title="; é李" * 60),)))
 
     assert tuple(icalendar.Calendar.from_ical(one).to_ical() for one in content) == content
 

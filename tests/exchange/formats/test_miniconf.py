@@ -15,7 +15,7 @@ from exchange.files import Context, Source
 from exchange.formats import miniconf
 from exchange.reading.values import slug
 from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
-from tests.exchange.outputs import reported
+from tests.exchange.outputs import reported_problems
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 SHARED = DATA / "miniconf-emnlp2020"
@@ -216,7 +216,7 @@ def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
 def test_run_that_would_leave_out_most_of_a_folder_is_refused() -> None:
     odd = {f"odd{n}.json": "{}" for n in range(6)}
 
-    (said,) = reported(read, {**SAMPLE_YEAR, **odd})
+    (said,) = reported_problems(read, {**SAMPLE_YEAR, **odd})
     assert said.startswith("Most of the files would be left out: odd0.json, odd1.json")
 
 
@@ -436,10 +436,10 @@ def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
 
     assert [(one.uid, one.title) for one in conference(papers=odd).papers] == [("5", "T")]
     assert conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
-    assert reported(read, {"a.json": " " * 100_000_001}) == [
+    assert reported_problems(read, {"a.json": " " * 100_000_001}) == [
         "a.json: The file is larger than 100 MB. Is this a conference program?"
     ]
-    assert reported(read, {"a.json": "[" * 60 + "]" * 60}) == [
+    assert reported_problems(read, {"a.json": "[" * 60 + "]" * 60}) == [
         "a.json: Lists and objects are nested too deeply here for a conference program."
     ]
 
@@ -531,7 +531,7 @@ def test_zip_with_folders_reads_the_same() -> None:
     ],
 )
 def test_misfits_are_named(files: dict[str, str], sentence: str) -> None:
-    assert reported(read, files) == [sentence]
+    assert reported_problems(read, files) == [sentence]
 
 
 def test_tags_of_yaml_make_no_objects() -> None:

@@ -8,7 +8,7 @@ import pytest
 from exchange.files import Context, Source
 from exchange.formats import openreview
 from exchange.records import MaterialRecord, PersonRef, Program, is_stated
-from tests.exchange.outputs import reported
+from tests.exchange.outputs import reported_problems
 
 VENUE = "MLSys.org/2026/Conference"
 
@@ -126,7 +126,7 @@ def test_bare_values_and_profiles_in_the_list_are_read() -> None:
 
 
 def test_an_e_mail_address_is_never_a_name() -> None:
-    assert reported(read, [note("a", authors=["bo@example.org"])]) == [
+    assert reported_problems(read, [note("a", authors=["bo@example.org"])]) == [
         "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address alone is none."
     ]
 
@@ -147,4 +147,4 @@ def test_an_e_mail_address_is_never_a_name() -> None:
     ],
 )
 def test_misfits_are_named(content: object, sentence: str) -> None:
-    assert reported(read, content)[0] == sentence
+    assert reported_problems(read, content)[0] == sentence

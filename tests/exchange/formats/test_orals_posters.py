@@ -351,7 +351,7 @@ PARTS = ("institutions", "topics", "rooms", "papers", "sessions", "presentations
 
 
 @settings(max_examples=80, deadline=None)
-@given(programs(full=True, least=2, only=PARTS) | programs(least=1, only=PARTS))
+@given(programs(full=True, min_size=2, part_names=PARTS) | programs(min_size=1, part_names=PARTS))
 def test_write_what_was_read_is_the_same_again(program: Program) -> None:
     files = written(replace(program, presentations=linked(program)))
     assert written(read(files, CONTEXT)) == files

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from exchange.files import Context, Source
 from exchange.formats.program_json import KNOWN_KEYS, OBJECT_KEYS, read, write
 from exchange.records import PaperRecord, PersonRef, PhotoRecord, Program, Record, SessionRecord
-from tests.exchange.outputs import content, reported
+from tests.exchange.outputs import reported_problems, written_content
 from tests.exchange.strategies import programs
 
 CONTEXT = Context("2026", 2026, "Asia/Seoul")
@@ -21,7 +21,7 @@ HEADER = '"format": "plenary-program", "version": 1'
 
 
 def written(program: Program) -> bytes:
-    return content(write, program, CONTEXT)
+    return written_content(write, program, CONTEXT)
 
 
 def read_back(content: bytes) -> Program:
@@ -29,7 +29,7 @@ def read_back(content: bytes) -> Program:
 
 
 def problems(text: bytes | str) -> list[str]:
-    return reported(read_back, text.encode() if isinstance(text, str) else text)
+    return reported_problems(read_back, text.encode() if isinstance(text, str) else text)
 
 
 @settings(max_examples=60, deadline=None)
@@ -179,5 +179,5 @@ def test_read_every_problem_is_reported_and_capped() -> None:
 
 
 def test_read_two_files_are_refused() -> None:
-    (problem,) = reported(read, [Source("a.json", b"{}")] * 2, CONTEXT)
+    (problem,) = reported_problems(read, [Source("a.json", b"{}")] * 2, CONTEXT)
     assert "Give one file of this format, not 2" in problem

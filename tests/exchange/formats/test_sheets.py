@@ -25,7 +25,7 @@ from exchange.records import (
     PresentationRecord,
     Program,
 )
-from tests.exchange.outputs import reported
+from tests.exchange.outputs import reported_problems
 from tests.exchange.programs import HOUR, START, session, talk
 from tests.exchange.programs import paper as a_paper
 from tests.exchange.programs import program as a_program
@@ -67,7 +67,7 @@ def back(program: Program) -> Program:
 
 
 def problem(content: bytes) -> str:
-    return reported(tables.read, [Source("x.xlsx", content)], CONTEXT)[0]
+    return reported_problems(tables.read, [Source("x.xlsx", content)], CONTEXT)[0]
 
 
 @settings(max_examples=30, deadline=None)

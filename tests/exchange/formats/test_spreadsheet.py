@@ -11,7 +11,7 @@ from exchange.files import Context, Source
 from exchange.formats import spreadsheet
 from exchange.reading.papers import parse_authors
 from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
-from tests.exchange.outputs import reported
+from tests.exchange.outputs import reported_problems
 
 EASYCHAIR: dict[str, list[list[Any]]] = {
     "Submissions": [
@@ -192,7 +192,7 @@ def test_links_become_materials() -> None:
 
 def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
     rows: list[list[Any]] = [["id", "title"], [1, '=HYPERLINK("http://x")']]
-    assert reported(read, book({"S": rows})) == [
+    assert reported_problems(read, book({"S": rows})) == [
         "papers.xlsx: S, row 2, title: The cell holds a formula. Put its value in its place.",
     ]
     assert [paper.title for paper in read("id,title\n1,'=1+1\n2,-x\n").papers] == ["=1+1", "-x"]
@@ -220,18 +220,18 @@ def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
     ],
 )
 def test_misfits_are_named(text: str, sentence: str) -> None:
-    assert reported(read, text) == [sentence]
+    assert reported_problems(read, text) == [sentence]
 
 
 def test_author_of_no_paper_is_named() -> None:
     authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
-    assert reported(read, "id,title\n1,A\n", authors) == [
+    assert reported_problems(read, "id,title\n1,A\n", authors) == [
         "authors.csv, row 2, uid: There is no paper “9” in these files."
     ]
 
 
 def test_mapping_that_names_no_column_is_refused() -> None:
-    found = reported(read, "id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
+    found = reported_problems(read, "id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
     assert found[0].startswith('m.toml, columns.x: There is no such column: “titel”. Did you mean "title"?')
 
 

@@ -23,14 +23,14 @@ from exchange.records import (
     PersonRef,
     Program,
 )
-from tests.exchange.outputs import content, reported
+from tests.exchange.outputs import reported_problems, written_content
 from tests.exchange.strategies import LABELS, TEXTS, programs
 
 CONTEXT = Context("2026", 2026, "Europe/Berlin")
 
 
 def written(program: Program) -> bytes:
-    return content(write, program, CONTEXT)
+    return written_content(write, program, CONTEXT)
 
 
 def read_csv(**files: str | bytes) -> Program:
@@ -42,7 +42,7 @@ def read_csv(**files: str | bytes) -> Program:
 
 
 def problems(**files: str | bytes) -> str:
-    return "\n".join(reported(read_csv, **files))
+    return "\n".join(reported_problems(read_csv, **files))
 
 
 def zipped(name: str, content: bytes) -> Source:
@@ -218,7 +218,7 @@ def test_read_authors_given_twice_are_refused() -> None:
     ids=["upwards", "folder", "nonsense", "empty"],
 )
 def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
-    assert message in "\n".join(reported(read, [source], CONTEXT))
+    assert message in "\n".join(reported_problems(read, [source], CONTEXT))
 
 
 def test_tables_headings_are_words() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from exchange.files import Context
 from exchange.formats import ics, xcal
 from exchange.records import Program
-from tests.exchange.outputs import content
-from tests.exchange.programs import START, crowd, odd, program, session
+from tests.exchange.outputs import written_content
+from tests.exchange.programs import START, complete_program, program, program_with_papers, session
 from tests.exchange.strategies import programs
 
 CONTEXT = Context("2021", 2021, "America/Los_Angeles", "https://conf.example/")
@@ -29,8 +29,8 @@ def values(parent: ElementTree.Element) -> dict[str, list[str]]:
 
 
 def compared(made: Program) -> None:
-    root = ElementTree.fromstring(content(xcal.write, made, CONTEXT))  # noqa: S314 - made here
-    calendar = icalendar.Calendar.from_ical(content(ics.write, made, CONTEXT))
+    root = ElementTree.fromstring(written_content(xcal.write, made, CONTEXT))  # noqa: S314 - made here
+    calendar = icalendar.Calendar.from_ical(written_content(ics.write, made, CONTEXT))
     twins = [values(event) for event in root.iter(f"{SPACE}vevent")]
 
     assert [{name: one.get(name, [""]) for name in COMPARED} for one in twins] == [
@@ -51,7 +51,9 @@ def plain(value: str) -> str:
     return value.replace("\ufffe", "").replace("\uffff", "")
 
 
-@pytest.mark.parametrize("made", [odd(), crowd(3), Program()], ids=["odd", "crowd", "none"])
+@pytest.mark.parametrize(
+    "made", [complete_program(), program_with_papers(3), Program()], ids=["complete", "papers", "none"]
+)
 def test_trap_1_and_2_calendar_is_the_same_as_the_ics(made: Program) -> None:
     compared(made)
 
@@ -63,7 +65,7 @@ def test_any_calendar_is_the_same_as_the_ics(made: Program) -> None:
 
 
 def test_times_name_their_zone_which_comes_along() -> None:
-    root = ElementTree.fromstring(content(xcal.write, crowd(1), CONTEXT))  # noqa: S314 - made here
+    root = ElementTree.fromstring(written_content(xcal.write, program_with_papers(1), CONTEXT))  # noqa: S314 - made here
     zone = root.find(f".//{SPACE}vtimezone/{SPACE}properties/{SPACE}tzid/{SPACE}text")
     named = root.find(f".//{SPACE}vevent//{SPACE}dtstart/{SPACE}parameters/{SPACE}tzid/{SPACE}text")
 

@@ -14,43 +14,43 @@ from exchange.models import ImportJob
 from exchange.records import Program
 from tests.api.writing import make_staff
 
-ADD = "/admin/exchange/importjob/add/"
+ADD_URL = "/admin/exchange/importjob/add/"
 
 
-def json_of(program: Program) -> bytes:
+def program_file(program: Program) -> bytes:
     """Return a program as a file."""
-    (made,) = program_json.write(program, Context("2021", 2021, "America/Los_Angeles"))
-    return b"".join(made.chunks)
+    (output_file,) = program_json.write(program, Context("2021", 2021, "America/Los_Angeles"))
+    return b"".join(output_file.chunks)
 
 
-def only_papers(program: Program) -> bytes:
+def papers_file(program: Program) -> bytes:
     """Return a file of the papers and people only."""
-    content = json.loads(json_of(program))
-    return json.dumps({name: content[name] for name in ("format", "version", "papers")}).encode()
+    parts = json.loads(program_file(program))
+    return json.dumps({name: parts[name] for name in ("format", "version", "papers")}).encode()
 
 
 def upload(client: Client, edition: Edition | None, *files: tuple[str, bytes], **fields: Any) -> ImportJob:
     """Upload files and return the job."""
-    sent = [SimpleUploadedFile(name, content) for name, content in files]
-    data = {"edition": edition.pk if edition else "new", "format": "", "sources": sent, **fields}
-    response = client.post(ADD, data)
+    uploaded_files = [SimpleUploadedFile(name, content) for name, content in files]
+    data = {"edition": edition.pk if edition else "new", "format": "", "sources": uploaded_files, **fields}
+    response = client.post(ADD_URL, data)
     assert response.status_code == 302, response.context["form"].errors
     return ImportJob.objects.latest("pk")
 
 
-def page_of(job: ImportJob) -> str:
+def job_url(job: ImportJob) -> str:
     """Return the address of a job's page."""
     return reverse("admin:exchange_importjob_change", args=[job.pk])
 
 
-def press(client: Client, job: ImportJob, button: str) -> ImportJob:
+def press_button(client: Client, job: ImportJob, button: str) -> ImportJob:
     """Press a button of a job's page."""
-    response = client.post(page_of(job), {"do": button}, follow=True)
+    response = client.post(job_url(job), {"do": button}, follow=True)
     assert response.status_code == 200
     return ImportJob.objects.get(pk=job.pk)
 
 
-def member(*permissions: str) -> Client:
+def staff_client(*permissions: str) -> Client:
     """Return a client that is signed in as a user with these permissions only."""
     client = Client()
     client.force_login(make_staff(*permissions, name="mia"))
