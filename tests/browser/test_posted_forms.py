@@ -530,7 +530,7 @@ def decide_conflicts_together(visitor: Visitor) -> None:
 # The schedule
 
 
-@posts("admin/schedule/timetable.html", "admin/schedule/_sitting.html")
+@posts("admin/schedule/timetable.html", "admin/schedule/_saved_changes.html")
 def move_a_session_and_take_it_back(visitor: Visitor) -> None:
     session = make.make_session(make.make_edition())
     visitor.open_page(script=False)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from tests.faults.serving import Answer
 from tests.processes import HOST
-from tests.schedule.sittings import fields_of
+from tests.schedule.form_data import fields_of
 
 FORM = "application/x-www-form-urlencoded"
 PATIENCE = 60.0

@@ -24,7 +24,7 @@ from people.models import Person
 from schedule.models import Release, Session
 from schedule.releases import announce
 from tests import factories as make
-from tests.schedule.sittings import fields_of
+from tests.schedule.form_data import fields_of
 
 PAPERS, SESSIONS, YEAR = 40, 10, "2031"
 TIMETABLE = "/admin/schedule/session/timetable/"

@@ -26,7 +26,7 @@ from tests.factories import (
     make_topic,
 )
 from tests.posted import run_action
-from tests.schedule.sittings import fields_of, resolve_conflicts
+from tests.schedule.form_data import fields_of, resolve_conflicts
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

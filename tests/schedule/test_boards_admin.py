@@ -25,7 +25,7 @@ from tests.factories import (
     make_session,
     make_topic,
 )
-from tests.schedule.sittings import fields_of, resolve_conflicts
+from tests.schedule.form_data import fields_of, resolve_conflicts
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)

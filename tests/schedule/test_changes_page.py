@@ -15,7 +15,7 @@ from papers.models import Paper
 from schedule.models import Session
 from schedule.releases import announce
 from tests import factories as make
-from tests.schedule.reading import fetch, headings, read
+from tests.schedule.page_text import fetch, headings, read_text
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
 
 
 def test_page_without_releases_says_so(client: Client, edition: Edition) -> None:
-    assert "No changes announced" in read(client, PAGE)
+    assert "No changes announced" in read_text(client, PAGE)
     assert entries(client) == []
 
 
@@ -52,7 +52,7 @@ def test_move_is_told_with_both_times_their_zone_and_rooms(client: Client, editi
         "Moved · Oral session Engines Before: Tue 6 Apr, 08:00 to 09:00 PDT, Hall A "
         "→ now: Wed 7 Apr, 08:00 to 09:00 PDT, Aula"
     )
-    assert told in read(client, PAGE)
+    assert told in read_text(client, PAGE)
     assert f'<a href="{session.get_absolute_url()}">Engines</a>' in page
     assert headings(page) == [(1, "Changes"), (2, "It moved"), (2, "The program is public")]
 
@@ -66,7 +66,7 @@ def test_cancelled_withdrawn_new_and_renamed_are_told_in_words(client: Client, e
     Paper.objects.filter(pk=paper.pk).update(status="withdrawn")
     make.make_session(edition, title="Fresh")
     announce(edition, NOON)
-    words, page = read(client, PAGE), fetch(client, PAGE)
+    words, page = read_text(client, PAGE), fetch(client, PAGE)
 
     assert "Canceled · Oral session Off Strike." in words
     assert "Withdrawn · Paper Gone far" in words
@@ -82,16 +82,16 @@ def test_what_went_back_to_draft_is_told_no_longer_unless_a_release_said_so(
     session = make.make_session(edition, title="Secret")
     announce(edition, NOON)
     Session.objects.update(status="draft")
-    silent = read(client, PAGE) + fetch(client, FEED)
+    silent = read_text(client, PAGE) + fetch(client, FEED)
     announce(edition, NOON, without=[f"withdrawn:session:{session.uid}"])
-    still = read(client, PAGE) + fetch(client, FEED)
+    still = read_text(client, PAGE) + fetch(client, FEED)
     Session.objects.update(status="published")
     announce(edition, NOON)
     Session.objects.update(status="draft")
     announce(edition, NOON)
 
     assert "Secret" not in silent + still
-    assert "Withdrawn · Session Secret" in read(client, PAGE)
+    assert "Withdrawn · Session Secret" in read_text(client, PAGE)
 
 
 def test_feed_has_an_entry_per_release_with_lasting_ids(
@@ -150,7 +150,7 @@ def test_releases_of_a_schedule_under_embargo_are_not_shown(client: Client, edit
     announce(edition, NOON)
     Edition.objects.update(schedule_public_from=None)
 
-    assert "The program is public" not in read(client, PAGE) + fetch(client, FEED)
+    assert "The program is public" not in read_text(client, PAGE) + fetch(client, FEED)
 
 
 def test_what_moved_says_so_on_day_and_session_until_the_next_release(

@@ -9,7 +9,7 @@ from django.test import Client
 
 from conference.models import Edition
 from tests import factories as make
-from tests.schedule.reading import fetch, headings, moments, read
+from tests.schedule.page_text import fetch, headings, read_text, time_values
 
 pytestmark = pytest.mark.django_db
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -37,19 +37,19 @@ def test_trap_1_dst_inside_the_conference_shows_the_wall_time_twice(client: Clie
     for day in (28, 29):
         make.make_session(berlin, start=datetime(2026, 3, day, 10, tzinfo=BERLIN), title=f"On {day}")
 
-    assert moments(fetch(client, "/2026/schedule/"))[::2] == [
+    assert time_values(fetch(client, "/2026/schedule/"))[::2] == [
         "2026-03-28T10:00:00+01:00",
         "2026-03-29T10:00:00+02:00",
     ]
     assert "Times are Berlin time (CET, then CEST)" in fetch(client, "/2026/schedule/")
-    assert "10:00 to 11:00 CET" in read(client, "/2026/schedule/2026-03-28/")
-    assert "10:00 to 11:00 CEST" in read(client, "/2026/schedule/2026-03-29/")
+    assert "10:00 to 11:00 CET" in read_text(client, "/2026/schedule/2026-03-28/")
+    assert "10:00 to 11:00 CEST" in read_text(client, "/2026/schedule/2026-03-29/")
 
 
 def test_trap_1_session_over_the_clock_change_names_both_zones(client: Client, berlin: Edition) -> None:
     make.make_session(berlin, start=datetime(2026, 3, 29, 1, 30, tzinfo=BERLIN))
 
-    assert "01:30 CET to 03:30 CEST" in read(client, "/2026/schedule/2026-03-28/")
+    assert "01:30 CET to 03:30 CEST" in read_text(client, "/2026/schedule/2026-03-28/")
 
 
 @pytest.mark.parametrize("path", ["schedule/", "schedule/2021-04-06/", "posters/", "recordings/"])
@@ -58,11 +58,11 @@ def test_trap_2_every_time_has_an_offset_and_names_its_zone(
 ) -> None:
     session = make.make_session(edition, kind="poster", recording_url="https://example.org/v")
     make.make_presentation(session, make.make_paper(edition), start=make.MORNING, end=make.MORNING)
-    shown = moments(fetch(client, f"/2021/{path}"))
+    shown = time_values(fetch(client, f"/2021/{path}"))
 
     assert shown != []
     assert {moment[-6:] for moment in shown} == {"-07:00"}
-    assert "PDT" in read(client, f"/2021/{path}")
+    assert "PDT" in read_text(client, f"/2021/{path}")
 
 
 def test_trap_3_wrong_day_a_night_session_is_listed_once(client: Client, edition: Edition) -> None:
@@ -74,14 +74,14 @@ def test_trap_3_wrong_day_a_night_session_is_listed_once(client: Client, edition
     assert whole[:2] == [(1, "Schedule"), (2, "Tuesday 6 April 2021")]
     assert whole[2:] == [(3, "23:30"), (4, "Night"), (3, "00:30"), (4, "Small hours")]
     assert headings(fetch(client, DAY))[1:] == [(2, "23:30"), (3, "Night"), (2, "00:30"), (3, "Small hours")]
-    assert "No sessions on this day" in read(client, "/2021/schedule/2021-04-07/")
+    assert "No sessions on this day" in read_text(client, "/2021/schedule/2021-04-07/")
 
 
 @pytest.mark.parametrize(("hour", "day"), [(23.5, "6"), (24.5, "6"), (29, "7")])
 def test_today_is_the_conference_day(client: Client, edition: Edition, hour: float, day: str) -> None:
     midnight = datetime(2021, 4, 6, tzinfo=edition.zone)
     with time_machine.travel(midnight + timedelta(hours=hour), tick=False):
-        words = read(client, DAY)
+        words = read_text(client, DAY)
 
     assert words.count("Today") == 1
     assert f"Today, {'Tue' if day == '6' else 'Wed'} {day}" in words
@@ -93,11 +93,11 @@ def test_today_is_the_conference_day(client: Client, edition: Edition, hour: flo
 def test_day_strip_has_the_edition_and_every_used_day(client: Client, edition: Edition) -> None:
     make.make_session(edition, start=make.MORNING - timedelta(days=3))
 
-    assert "All days Sat 3 Mon 5 Tue 6 Wed 7 Thu 8 Fri 9" in read(client, DAY)
+    assert "All days Sat 3 Mon 5 Tue 6 Wed 7 Thu 8 Fri 9" in read_text(client, DAY)
 
 
 def test_day_inside_without_sessions_is_a_friendly_page(client: Client, edition: Edition) -> None:
-    assert "No sessions on this day Choose another day. All days" in read(client, DAY)
+    assert "No sessions on this day Choose another day. All days" in read_text(client, DAY)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_no_such_day_is_a_404_that_leads_to_days(client: Client, edition: Editio
 def test_schedule_that_is_not_public_yet_says_so(client: Client) -> None:
     session = make.make_session(make.make_edition(schedule_public_from=None), title="Secret")
 
-    assert "No schedule was published" in read(client, "/2021/schedule/")
+    assert "No schedule was published" in read_text(client, "/2021/schedule/")
     assert "Secret" not in fetch(client, DAY)
     fetch(client, session.get_absolute_url(), 404)
 
@@ -126,7 +126,7 @@ def test_parallel_sessions_stand_under_one_time_in_room_order(client: Client, ed
     make.make_session(edition, room=attic, title="Second")
     make.make_session(edition, room=hall, title="First")
     make.make_session(edition, minutes=30, title="Third, without a room")
-    words = read(client, DAY)
+    words = read_text(client, DAY)
 
     assert words.count("08:00 PDT") == 1
     assert words.index("First") < words.index("Second") < words.index("Third")
@@ -136,13 +136,13 @@ def test_parallel_sessions_stand_under_one_time_in_room_order(client: Client, ed
 def test_session_without_room_people_or_length_is_shown(client: Client, edition: Edition) -> None:
     make.make_session(edition, minutes=0, title="Group photo")
 
-    assert read(client, DAY).endswith("08:00 PDT Oral session Group photo")
+    assert read_text(client, DAY).endswith("08:00 PDT Oral session Group photo")
 
 
 def test_session_of_ten_thousand_minutes_names_its_last_day(client: Client, edition: Edition) -> None:
     make.make_session(edition, minutes=10_000, title="Exhibition")
 
-    assert "08:00 to Tue 13 Apr, 06:40 PDT" in read(client, DAY)
+    assert "08:00 to Tue 13 Apr, 06:40 PDT" in read_text(client, DAY)
 
 
 def test_roles_stand_with_names_as_printed(client: Client, edition: Edition) -> None:
@@ -151,7 +151,9 @@ def test_roles_stand_with_names_as_printed(client: Client, edition: Edition) -> 
         make.add_role(session, name, "speaker")
     make.add_role(session, "Hui Guan", "moderator", name="H. Guan", affiliation="UMass")
 
-    assert "Opening Remarks Speakers Alex Dimakis · Ion Stoica Moderator H. Guan, UMass" in read(client, DAY)
+    assert "Opening Remarks Speakers Alex Dimakis · Ion Stoica Moderator H. Guan, UMass" in read_text(
+        client, DAY
+    )
 
 
 def test_invited_talk_shows_abstract_and_biography(client: Client, edition: Edition) -> None:
@@ -160,7 +162,7 @@ def test_invited_talk_shows_abstract_and_biography(client: Client, edition: Edit
     make.add_role(talk, speaker, "speaker", affiliation="NVIDIA")
     words = "Hardware William Dally, NVIDIA Ahead lies much. About William Dally Built machines."
 
-    assert f"Invited talk {words}" in read(client, DAY)
+    assert f"Invited talk {words}" in read_text(client, DAY)
 
 
 def test_oral_session_nests_papers_with_authors_awards_and_abstract(client: Client, edition: Edition) -> None:
@@ -170,7 +172,7 @@ def test_oral_session_nests_papers_with_authors_awards_and_abstract(client: Clie
     make.make_presentation(session, paper, start=make.MORNING)
     words = "Compilers Hall 1 talk 08:00 PDT Best Paper Cortex Zed Young · Abe Old Abstract In full."
 
-    assert words in read(client, DAY)
+    assert words in read_text(client, DAY)
     assert headings(fetch(client, DAY))[1:] == [(2, "08:00"), (3, "Compilers"), (4, "Cortex")]
 
 
@@ -180,7 +182,7 @@ def test_parts_stand_inside_their_workshop(client: Client, edition: Edition) -> 
     make.make_session(edition, parent=workshop, title="Part next day", start=make.MORNING + 24 * HOUR)
 
     assert headings(fetch(client, DAY))[1:] == [(2, "08:00"), (3, "Workshop"), (4, "Part")]
-    assert "Part next day Part of Workshop" in read(client, "/2021/schedule/2021-04-07/")
+    assert "Part next day Part of Workshop" in read_text(client, "/2021/schedule/2021-04-07/")
 
 
 def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, edition: Edition) -> None:
@@ -188,7 +190,7 @@ def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, ed
     make.make_session(edition, parent=session, title="Part")
     talks = make.make_session(edition, title="On", start=make.MORNING + HOUR)
     make.make_presentation(talks, make.make_paper(edition, title="Gone"), status="cancelled")
-    words = read(client, DAY)
+    words = read_text(client, DAY)
 
     assert "Workshop Canceled Off" in words
     assert "Oral session Canceled Part" in words
@@ -199,9 +201,9 @@ def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, ed
 def test_running_session_is_marked(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Morning")
     with time_machine.travel(make.MORNING + timedelta(minutes=59), tick=False):
-        assert "Oral session Now Morning" in read(client, DAY)
+        assert "Oral session Now Morning" in read_text(client, DAY)
     with time_machine.travel(make.MORNING + HOUR, tick=False):
-        assert "Now Morning" not in read(client, DAY)
+        assert "Now Morning" not in read_text(client, DAY)
 
 
 def test_full_hall_shows_first_boards_and_leads_to_all(
@@ -226,7 +228,7 @@ def test_big_program_is_an_overview_of_sessions(
         make.make_presentation(hall, make.make_paper(edition), kind="poster")
 
     assert headings(fetch(client, "/2021/schedule/"))[2:] == [(3, "08:00"), (4, "Hall")]
-    assert "Hall 2 posters" in read(client, "/2021/schedule/")
+    assert "Hall 2 posters" in read_text(client, "/2021/schedule/")
 
 
 def test_draft_appears_nowhere(client: Client, edition: Edition) -> None:
@@ -251,7 +253,7 @@ def test_utc_server_does_not_move_a_day(client: Client) -> None:
     seoul = make.make_edition(2026, timezone="Asia/Seoul", day_start_hour=0)
     make.make_session(seoul, start=datetime(2026, 4, 5, 15, 30, tzinfo=UTC), title="Early")
 
-    assert "00:30 to 01:30 KST Oral session Early" in read(client, "/2026/schedule/2026-04-06/")
+    assert "00:30 to 01:30 KST Oral session Early" in read_text(client, "/2026/schedule/2026-04-06/")
 
 
 def test_second_zone_of_a_hybrid_conference_stands_beside_the_first(client: Client) -> None:
@@ -262,10 +264,10 @@ def test_second_zone_of_a_hybrid_conference_stands_beside_the_first(client: Clie
     words = "12:00 to 13:00 PDT Wed 7 Apr, 00:45 to 01:45 GMT+5:45"
 
     assert "with Kathmandu time (GMT+5:45) alongside" in day
-    assert words in read(client, DAY)
-    assert "12:00 PDT Wed 7 Apr, 00:45 GMT+5:45" in read(client, DAY)
-    assert words in read(client, session.get_absolute_url())
-    assert {moment[-6:] for moment in moments(day) + moments(own)} == {"-07:00"}
+    assert words in read_text(client, DAY)
+    assert "12:00 PDT Wed 7 Apr, 00:45 GMT+5:45" in read_text(client, DAY)
+    assert words in read_text(client, session.get_absolute_url())
+    assert {moment[-6:] for moment in time_values(day) + time_values(own)} == {"-07:00"}
 
 
 def test_without_a_second_zone_none_is_shown(client: Client, edition: Edition) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 from conference.models import Edition
 from tests import factories as make
 from tests.reading import Page
-from tests.schedule.reading import fetch, headings, read
+from tests.schedule.page_text import fetch, headings, read_text
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -42,7 +42,7 @@ def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: 
     hall = make.make_room(edition, "B", virtual=True)
     make.make_presentation(session, make.make_paper(edition), kind="poster", room=hall)
 
-    assert "Virtual room B" in read(client, hall.get_absolute_url())
+    assert "Virtual room B" in read_text(client, hall.get_absolute_url())
     assert (4, "Posters") in headings(fetch(client, hall.get_absolute_url()))
 
 
@@ -62,7 +62,7 @@ def test_invited_talks_stand_in_order_with_biographies(client: Client, edition: 
         )
     words = "First Bill Dally, NVIDIA Tue 6 Apr, 08:00 to 09:00 PDT Abstract. About Bill Dally Life."
 
-    assert words in read(client, "/2021/talks/")
+    assert words in read_text(client, "/2021/talks/")
     assert [words for level, words in headings(fetch(client, "/2021/talks/")) if level == 2] == [
         "First",
         "Second",
@@ -72,7 +72,7 @@ def test_invited_talks_stand_in_order_with_biographies(client: Client, edition: 
 def test_talk_without_a_speaker_is_shown(client: Client, edition: Edition) -> None:
     make.make_session(edition, kind="invited_talk", title="To be announced")
 
-    assert "To be announced Tue 6 Apr, 08:00 to 09:00 PDT" in read(client, "/2021/talks/")
+    assert "To be announced Tue 6 Apr, 08:00 to 09:00 PDT" in read_text(client, "/2021/talks/")
 
 
 def test_posters_stand_by_session_in_walking_order(client: Client, edition: Edition) -> None:
@@ -82,7 +82,7 @@ def test_posters_stand_by_session_in_walking_order(client: Client, edition: Edit
         make.make_presentation(session, paper, kind="poster", board=board)
     words = "Compilers 2 posters Tue 6 Apr, 08:00 to 09:00 PDT C Board 9 On 9 Ada Lovelace Board 10 On 10"
 
-    assert words in read(client, "/2021/posters/")
+    assert words in read_text(client, "/2021/posters/")
 
 
 def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, edition: Edition) -> None:
@@ -103,7 +103,7 @@ def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition,
         make.make_presentation(paper=make.make_paper(edition, ["Ada"], title=title), kind="poster")
     words = f"{said} 2 posters These posters have no session or board. Alpha Ada beta Ada"
     with time_machine.travel(datetime(2021, 4, day, 12, tzinfo=UTC), tick=False):
-        assert words in read(client, "/2021/posters/")
+        assert words in read_text(client, "/2021/posters/")
 
 
 def test_recording_of_a_paper_is_listed_once_with_all_there_is(client: Client, edition: Edition) -> None:

@@ -14,9 +14,8 @@ from conference.templatetags.program import digits
 from schedule.day_grid import MAX_HOURS, ROWS_PER_HOUR
 from schedule.models import Session
 from tests import factories as make
-from tests.reading import Page
-from tests.reading import read as read_page
-from tests.schedule.reading import fetch, headings, read, text
+from tests.reading import Page, read
+from tests.schedule.page_text import fetch, headings, main_text, read_text
 
 pytestmark = pytest.mark.django_db
 DAY = "/2021/schedule/2021-04-06/"
@@ -44,7 +43,7 @@ def program(edition: Edition) -> dict[str, Session]:
 
 @pytest.mark.usefixtures("program")
 def test_grid_has_rooms_times_and_sessions_in_reading_order(client: Client) -> None:
-    page = read_page(client, f"{DAY}?view=grid")
+    page = read(client, f"{DAY}?view=grid")
 
     assert page.texts("li", "room") == ["Hall", "Lab"]
     assert page.texts("p", "hour") == ["08:00", "09:00"]
@@ -85,7 +84,7 @@ def test_digits_are_classes(number: int, classes: str) -> None:
 def test_grid_says_what_is_cancelled(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
-    assert "Oral session Canceled Off" in read(client, f"{DAY}?view=grid")
+    assert "Oral session Canceled Off" in read_text(client, f"{DAY}?view=grid")
 
 
 def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
@@ -95,7 +94,7 @@ def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
     workshop = make.make_session(edition, kind="workshop", title="Shop", room=here)
     make.make_session(edition, parent=workshop, title="Inside", room=here)
     make.make_session(edition, parent=workshop, title="Outside", room=there)
-    cells = read_page(client, f"{DAY}?view=grid").texts("li", "slot")
+    cells = read(client, f"{DAY}?view=grid").texts("li", "slot")
 
     assert cells == [
         "Workshop Shop 08:00 to 09:00 PDT, Here 08:00 Inside",
@@ -106,7 +105,7 @@ def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("zoom", ["1", "2", "3", "4"])
 def test_grid_has_a_size_in_its_address(client: Client, zoom: str) -> None:
-    page = read_page(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
+    page = read(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
 
     assert len(page.all("div", f"zoom-{zoom}")) == 1
     current = [one for one in page.all("a", **{"aria-current": "true"}) if one.text.startswith("Size")]
@@ -143,18 +142,18 @@ def test_address_chooses_a_part_of_the_day(client: Client, query: str, titles: l
     expected = [] if titles[0].startswith("No matching") else titles
 
     assert shown == expected
-    assert titles[0] in read(client, f"{DAY}?{query}")
+    assert titles[0] in read_text(client, f"{DAY}?{query}")
 
 
 @pytest.mark.usefixtures("program")
 def test_topic_counts_only_its_talks(client: Client) -> None:
-    assert "Orals Hall 1 talk" in read(client, f"{DAY}?topic=compilers")
+    assert "Orals Hall 1 talk" in read_text(client, f"{DAY}?topic=compilers")
 
 
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("view", ["list", "week"])
 def test_filters_hold_for_all_days(client: Client, view: str) -> None:
-    words = read(client, f"/2021/schedule/?view={view}&room=lab")
+    words = read_text(client, f"/2021/schedule/?view={view}&room=lab")
 
     assert "Shop" in words
     assert "Posters" in words
@@ -168,13 +167,13 @@ def test_filters_hold_for_all_days(client: Client, view: str) -> None:
     [("kind", "xyz"), ("room", "attic"), ("topic", "nothing"), ("view", "cinema"), ("kind", "tutorial")],
 )
 def test_unknown_choice_is_named_in_a_sentence(client: Client, path: str, name: str, value: str) -> None:
-    words = read(client, f"{path}?{name}={value}", 400)
+    words = read_text(client, f"{path}?{name}={value}", 400)
 
     assert f"“{value}” isn’t a valid value for “{name}”." in words
 
 
 def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
-    assert "for “zoom”. Valid values: 1, 2, 3, 4." in read(client, f"{DAY}?view=grid&zoom=9", 400)
+    assert "for “zoom”. Valid values: 1, 2, 3, 4." in read_text(client, f"{DAY}?view=grid&zoom=9", 400)
 
 
 # All days
@@ -182,7 +181,7 @@ def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
 
 @pytest.mark.usefixtures("program")
 def test_glance_shows_days_times_titles_and_rooms(client: Client) -> None:
-    words = read(client, "/2021/schedule/?view=week")
+    words = read_text(client, "/2021/schedule/?view=week")
 
     assert "Tuesday 6 April 2021 08:00 to 09:00 PDT Orals Hall Posters Lab 09:00 to 10:00 PDT Coffee" in words
     assert "Wednesday 7 April 2021 08:00 to 09:00 PDT Shop Lab" in words
@@ -211,7 +210,7 @@ def at(moment: datetime, client: Client, path: str = NOW) -> str:
 def test_lobby_shows_every_room_with_what_runs_and_what_is_next(client: Client, edition: Edition) -> None:
     lab = edition.rooms.get(slug="lab")
     make.make_session(edition, room=lab, title="Later", start=make.MORNING + 2 * HOUR)
-    words = text(at(make.MORNING + HOUR / 2, client))
+    words = main_text(at(make.MORNING + HOUR / 2, client))
 
     assert "Hall Now until 09:00 PDT Orals Nothing else today" in words
     assert "Lab Now until 09:00 PDT Posters 10:00 PDT Later" in words
@@ -222,15 +221,15 @@ def test_lobby_shows_every_room_with_what_runs_and_what_is_next(client: Client, 
 def test_lobby_knows_before_between_and_after(client: Client) -> None:
     before, between = make.MORNING - 48 * HOUR, make.MORNING + 12 * HOUR
 
-    assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in text(at(before, client))
-    assert "It continues Wed 7 Apr, 08:00 PDT: Shop, Lab." in text(at(between, client))
-    assert "MLSys 2021 has ended." in text(at(make.MORNING + 240 * HOUR, client))
+    assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in main_text(at(before, client))
+    assert "It continues Wed 7 Apr, 08:00 PDT: Shop, Lab." in main_text(at(between, client))
+    assert "MLSys 2021 has ended." in main_text(at(make.MORNING + 240 * HOUR, client))
 
 
 def test_lobby_leaves_out_what_is_cancelled(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
-    assert "Off" not in text(at(make.MORNING + HOUR / 2, client))
+    assert "Off" not in main_text(at(make.MORNING + HOUR / 2, client))
 
 
 @pytest.mark.usefixtures("program")
@@ -246,14 +245,14 @@ def test_strip_stands_on_home_and_today_only(client: Client) -> None:
     strip = "Now Orals until 09:00 PDT · Hall Posters until 09:00 PDT · Lab Next Coffee 09:00 PDT"
     moment = make.MORNING + HOUR / 2
 
-    assert [strip in text(at(moment, client, path)) for path in ("/2021/schedule/", DAY)] == [True] * 2
+    assert [strip in main_text(at(moment, client, path)) for path in ("/2021/schedule/", DAY)] == [True] * 2
     cards = [card.text for card in Page(at(moment, client, "/2021/")).all("li", "card")]
     assert [card.split(" until ")[0] for card in cards[:2]] == [
         "Oral session · Hall Orals",
         "Poster session · Lab Posters",
     ]
     assert cards[2].startswith("Break Coffee")
-    assert strip not in text(at(moment, client, "/2021/schedule/2021-04-07/"))
+    assert strip not in main_text(at(moment, client, "/2021/schedule/2021-04-07/"))
 
 
 SERIES = ["Session 1A", "Industry Talks", "Session 1B", "Session 1C", "Session 1D", "Session 2", "Session 10"]
@@ -286,7 +285,7 @@ def test_strip_shows_all_that_is_parallel_in_the_order_of_its_series(
 @pytest.mark.usefixtures("parallel")
 def test_days_and_neighbors_follow_the_series(client: Client, edition: Edition) -> None:
     day = fetch(client, "/2021/schedule/2021-04-06/")
-    words = read(client, edition.sessions.get(title="Session 1B").get_absolute_url())
+    words = read_text(client, edition.sessions.get(title="Session 1B").get_absolute_url())
 
     assert [words for level, words in headings(day) if words in SERIES] == SERIES
     beside = re.findall(r"(?:Previous|Next): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=Next|$)", words)
@@ -295,6 +294,6 @@ def test_days_and_neighbors_follow_the_series(client: Client, edition: Edition) 
 
 @pytest.mark.usefixtures("parallel")
 def test_lobby_shows_all_that_is_parallel(client: Client) -> None:
-    words = text(at(make.MORNING, client))
+    words = main_text(at(make.MORNING, client))
 
     assert [title for title in SERIES if f"Now until 09:00 PDT {title}" in words] == SERIES

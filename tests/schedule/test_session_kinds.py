@@ -20,7 +20,7 @@ from schedule.models import Presentation, Session, SessionKind
 from schedule.session_kinds import kind_choices
 from tests import factories as make
 from tests.posted import address, date_and_time, formset, run_action
-from tests.schedule.reading import fetch, read
+from tests.schedule.page_text import fetch, read_text
 
 pytestmark = pytest.mark.django_db
 
@@ -141,8 +141,8 @@ def test_row_of_a_built_in_kind_changes_its_color_alone(edition: Edition, client
 
     assert copies(session) == ("oral", "oral", "")
     assert (
-        "Oral session" in read(client, "/2021/schedule/"),
-        "Contributed" in read(client, "/2021/schedule/"),
+        "Oral session" in read_text(client, "/2021/schedule/"),
+        "Contributed" in read_text(client, "/2021/schedule/"),
     ) == (
         True,
         False,
@@ -207,7 +207,7 @@ def test_filter_of_the_schedule_offers_the_kind(edition: Edition, bof: SessionKi
     offered = fetch(client, page)
     assert '<option value="bof">Birds of a feather</option>' in offered
     assert '<span class="dot kind-bof">Birds of a feather</span>' in offered
-    own, oral = read(client, f"{page}?kind=bof"), read(client, f"{page}?kind=oral")
+    own, oral = read_text(client, f"{page}?kind=bof"), read_text(client, f"{page}?kind=oral")
     assert [title in own for title in ("Compilers", "Memory", "Wall")] == [True, False, False]
     assert [title in oral for title in ("Compilers", "Memory", "Wall")] == [True, True, False]
     assert client.get(f"{page}?kind=bofs").status_code == 400
@@ -219,7 +219,7 @@ def test_search_names_the_kind(
 ) -> None:
     make.make_session(edition, kind=kind, title="Compilers")
 
-    assert words in read(client, "/search/?q=compilers")
+    assert words in read_text(client, "/search/?q=compilers")
 
 
 @pytest.mark.parametrize("kind", ["oral", "bof"])
@@ -242,10 +242,10 @@ def test_papers_are_narrowed_by_an_own_kind_of_presentation(edition: Edition, cl
     make.make_presentation(session, make.make_paper(edition, title="Slow"), kind="oral")
 
     for kind, shown in (("flash", (True, False)), ("spotlight", (True, False)), ("oral", (False, True))):
-        page = read(client, f"/2021/papers/?kind={kind}")
+        page = read_text(client, f"/2021/papers/?kind={kind}")
         assert ("Quick" in page, "Slow" in page) == shown
-    assert "Flash talk" in read(client, "/2021/papers/")
-    assert "Flash talk" in read(client, "/2021/statistics/")
+    assert "Flash talk" in read_text(client, "/2021/papers/")
+    assert "Flash talk" in read_text(client, "/2021/statistics/")
 
 
 def test_form_offers_the_kinds_of_its_conference(

@@ -7,7 +7,7 @@ from django.test import Client
 
 from conference.models import Edition
 from tests import factories as make
-from tests.schedule.reading import fetch, headings, moments, read
+from tests.schedule.page_text import fetch, headings, read_text, time_values
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -18,7 +18,7 @@ def test_head_names_kind_title_time_place_and_people(client: Client, edition: Ed
     make.add_role(session, "Gennady Pekhimenko")
     words = "Oral session ML Compilers Tue 6 Apr, 08:00 to 09:00 PDT Hall A Moderator Gennady Pekhimenko"
 
-    assert read(client, session.get_absolute_url()).startswith(f"Schedule Tue 6 Apr {words}")
+    assert read_text(client, session.get_absolute_url()).startswith(f"Schedule Tue 6 Apr {words}")
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,15 @@ def test_head_names_kind_title_time_place_and_people(client: Client, edition: Ed
 def test_language_is_named_where_it_is_known(client: Client, edition: Edition, tag: str, words: str) -> None:
     session = make.make_session(edition, title="ML Compilers", language=tag)
 
-    assert f"08:00 to 09:00 PDT {words} " in read(client, session.get_absolute_url())
+    assert f"08:00 to 09:00 PDT {words} " in read_text(client, session.get_absolute_url())
 
 
 def test_missing_links_are_said_plainly(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
 
-    assert "Chat is not available. No recording was published." in read(client, session.get_absolute_url())
+    assert "Chat is not available. No recording was published." in read_text(
+        client, session.get_absolute_url()
+    )
 
 
 @pytest.mark.parametrize(("kind", "days"), [("break", 0), ("oral", 9000)])
@@ -70,10 +72,10 @@ def test_talk_shows_day_time_zone_title_authors_abstract_awards_materials(
     words = "Tue 6 Apr, 08:00 to 08:30 PDT Best Paper CoRa Pratik Fegade · Tianqi Chen A B"
     page = fetch(client, session.get_absolute_url())
 
-    assert words in read(client, session.get_absolute_url())
+    assert words in read_text(client, session.get_absolute_url())
     assert "<math" in page
     assert 'href="https://example.org/paper.pdf"' in page
-    assert moments(page)[1:] == ["2021-04-06T08:00:00-07:00", "2021-04-06T08:30:00-07:00"]
+    assert time_values(page)[1:] == ["2021-04-06T08:00:00-07:00", "2021-04-06T08:30:00-07:00"]
     assert headings(page)[1] == (2, "CoRa")
 
 
@@ -81,7 +83,7 @@ def test_talk_of_its_own_shows_its_speakers(client: Client, edition: Edition) ->
     session = make.make_session(edition, kind="workshop")
     make.make_presentation(session, title="Demo hour", abstract="We show.", speakers=["Ada", "Grace"])
 
-    assert "Demo hour Ada · Grace We show." in read(client, session.get_absolute_url())
+    assert "Demo hour Ada · Grace We show." in read_text(client, session.get_absolute_url())
 
 
 def test_boards_stand_in_walking_order_with_folded_abstracts(client: Client, edition: Edition) -> None:
@@ -93,7 +95,7 @@ def test_boards_stand_in_walking_order_with_folded_abstracts(client: Client, edi
 
     assert [words for level, words in headings(page) if level == 2] == ["On 9", "On 10"]
     assert page.count("<summary>Abstract</summary>") == 2
-    assert "Ballroom B - Position 9 On 9" in read(client, session.get_absolute_url())
+    assert "Ballroom B - Position 9 On 9" in read_text(client, session.get_absolute_url())
 
 
 def test_full_hall_leaves_abstracts_to_their_pages(
@@ -116,7 +118,7 @@ def test_presentation_in_another_room_says_where(client: Client, edition: Editio
     demo = make.make_paper(edition, ["Ada"], title="Robots")
     make.make_presentation(session, demo, kind="demo", room=make.make_room(edition, "Lobby"))
 
-    assert "Robots Ada Demo Lobby" in read(client, session.get_absolute_url())
+    assert "Robots Ada Demo Lobby" in read_text(client, session.get_absolute_url())
 
 
 def test_parts_stand_in_blocks_with_their_talks(client: Client, edition: Edition) -> None:
@@ -126,14 +128,14 @@ def test_parts_stand_in_blocks_with_their_talks(client: Client, edition: Edition
     shown = headings(fetch(client, workshop.get_absolute_url()))
 
     assert shown == [(1, "Workshop"), (2, "Program"), (3, "08:00"), (4, "Part"), (5, "Inside")]
-    assert "Part of Workshop" in read(client, part.get_absolute_url())
+    assert "Part of Workshop" in read_text(client, part.get_absolute_url())
 
 
 def test_biography_of_an_invited_speaker_is_in_the_page(client: Client, edition: Edition) -> None:
     talk = make.make_session(edition, kind="invited_talk", title="Hardware", abstract="Ahead.")
     make.add_role(talk, make.make_person("William Dally", biography="Built machines."), "speaker")
 
-    assert "Ahead. About William Dally Built machines." in read(client, talk.get_absolute_url())
+    assert "Ahead. About William Dally Built machines." in read_text(client, talk.get_absolute_url())
 
 
 def test_neighbors_are_those_of_the_day_without_pauses(client: Client, edition: Edition) -> None:
@@ -142,8 +144,8 @@ def test_neighbors_are_those_of_the_day_without_pauses(client: Client, edition: 
     last = make.make_session(edition, title="Last", start=make.MORNING + 2 * HOUR)
     make.make_session(edition, title="Tomorrow", start=make.MORNING + 24 * HOUR)
 
-    assert read(client, first.get_absolute_url()).endswith("Next: 10:00 PDT, Last")
-    assert read(client, last.get_absolute_url()).endswith("Previous: 08:00 PDT, First")
+    assert read_text(client, first.get_absolute_url()).endswith("Next: 10:00 PDT, Last")
+    assert read_text(client, last.get_absolute_url()).endswith("Previous: 08:00 PDT, First")
 
 
 def test_cancelled_session_says_so(client: Client, edition: Edition) -> None:
@@ -164,7 +166,7 @@ def test_other_addresses_of_a_session_redirect(client: Client, edition: Edition,
 
 @pytest.mark.parametrize("path", ["sessions/none/x/", "rooms/none/", "sessions/%00/x/", "sessions/a b/"])
 def test_unknown_rows_are_404(client: Client, edition: Edition, path: str) -> None:
-    assert "Page not found" in read(client, f"/2021/{path}", 404)
+    assert "Page not found" in read_text(client, f"/2021/{path}", 404)
 
 
 def test_frame_has_title_description_and_canonical(client: Client, edition: Edition) -> None:

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from content.history import ChangeSet
 from schedule.models import Presentation, Session
 from tests.factories import MORNING, make_edition, make_paper, make_presentation, make_session
-from tests.schedule.reading import read
-from tests.schedule.sittings import fields_of, resolve_conflicts
+from tests.schedule.form_data import fields_of, resolve_conflicts
+from tests.schedule.page_text import read_text
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -176,7 +176,9 @@ def test_preview_and_public_page_show_the_same_times(
         ("B", "08:50 – 09:00"),
     ]
     press_button(admin_client, timed, fields_of(page, "talks"), "save")
-    public = re.findall(r"([0-9:]{5}) to ([0-9:]{5}) PDT ([A-C])\b", read(client, timed.get_absolute_url()))
+    public = re.findall(
+        r"([0-9:]{5}) to ([0-9:]{5}) PDT ([A-C])\b", read_text(client, timed.get_absolute_url())
+    )
     assert [(title, f"{since} – {until}") for since, until, title in public] == seen
 
 

@@ -25,7 +25,7 @@ from tests.factories import (
     make_session_kind,
 )
 from tests.pseudolocale import pseudolocale, untranslated
-from tests.schedule.sittings import fields_of
+from tests.schedule.form_data import fields_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/schedule/session/timetable/"
@@ -132,7 +132,7 @@ def test_page_asks_the_same_number_of_queries(
 # Moves
 
 
-def test_moves_of_a_sitting_are_one_act(admin_client: Client, session: Session, hall: Room) -> None:
+def test_moves_are_saved_as_one_change_set(admin_client: Client, session: Session, hall: Room) -> None:
     other, foyer = make_session(session.edition, title="Other"), make_room(session.edition, "Foyer")
     sent = page_fields(admin_client)
     sent |= move_fields(session, start="10:30", end="11:15", room=foyer.pk)
@@ -287,7 +287,7 @@ def test_skipped_hour_is_told(admin_client: Client) -> None:
     assert "and skip" in save(admin_client, sent).text
 
 
-def test_sitting_needs_the_right_to_change(client: Client, session: Session) -> None:
+def test_moving_requires_permission_to_change_sessions(client: Client, session: Session) -> None:
     client.force_login(make_staff("view_session", "view_edition"))
     page = client.get(PAGE)
     assert [row.is_fixed for row in page.context["rows"]] == [True]
@@ -369,7 +369,7 @@ def test_session_that_was_changed_since_stays(admin_client: Client, session: Ses
     assert "1 row reverted. 1 stays unchanged." in back.text
 
 
-def test_what_is_no_sitting_is_not_told_as_one(admin_client: Client, session: Session) -> None:
+def test_other_change_sets_are_not_shown_as_saved_moves(admin_client: Client, session: Session) -> None:
     session.edition.name = "Renamed"
     session.edition.save()
     other = ChangeSet.objects.latest("pk")

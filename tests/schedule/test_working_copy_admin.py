@@ -18,7 +18,7 @@ from schedule.working_copy.block import edit_working_copy, open_copies, pending_
 from tests import factories as make
 from tests.access.world import add_member
 from tests.posted import address, run_action
-from tests.schedule.sittings import fields_of
+from tests.schedule.form_data import fields_of
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/schedule/release/working-copy/"

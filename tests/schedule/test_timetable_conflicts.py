@@ -9,7 +9,7 @@ from django.test import Client
 from conference.models import Edition
 from schedule.models import Session
 from tests.factories import MORNING, make_room, make_session
-from tests.schedule.sittings import fields_of, resolve_conflicts
+from tests.schedule.form_data import fields_of, resolve_conflicts
 from tests.schedule.test_timetable_admin import PAGE, move_fields, page_fields, save, stored_placement
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from exchange.records import stated
 from schedule.models import Presentation, Session
 from tests import factories as make
 from tests.exchange.programs import program, session
-from tests.schedule.reading import read
+from tests.schedule.page_text import read_text
 
 pytestmark = pytest.mark.django_db
 ILL = "The speaker is ill."
@@ -29,8 +29,8 @@ def test_reason_is_shown_wherever_the_mark_is(client: Client, edition: Edition) 
     make.make_presentation(make.make_session(edition, title="On"), paper, **OFF)
     paths = [off.get_absolute_url(), paper.get_absolute_url(), "/2021/talks/"]
 
-    assert [read(client, path).count(f"Canceled {ILL}") for path in paths] == [1, 1, 1]
-    assert read(client, "/2021/schedule/2021-04-06/").count(f"Canceled {ILL}") == 2
+    assert [read_text(client, path).count(f"Canceled {ILL}") for path in paths] == [1, 1, 1]
+    assert read_text(client, "/2021/schedule/2021-04-06/").count(f"Canceled {ILL}") == 2
 
 
 def test_reason_of_a_workshop_is_that_of_its_parts(edition: Edition) -> None:
