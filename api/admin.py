@@ -40,8 +40,8 @@ class TokenForm(forms.ModelForm[Token]):
     owner: User
 
     def _get_validation_exclusions(self) -> set[str]:
-        known: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
-        return known - {"user"}
+        exclusions: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return exclusions - {"user"}
 
 
 @admin.register(Token)

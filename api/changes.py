@@ -51,10 +51,10 @@ class Source:
         return [f"{self.path}__{name}" if self.path else name for name in self.opens]
 
     def own_changes(self) -> Q:
-        found = Q(model=self.model._meta.label_lower)
+        condition = Q(model=self.model._meta.label_lower)
         if self.fields:
-            found &= ~Q(kind=Kind.CHANGED) | Q(values__has_any_keys=[*self.fields])
-        return found
+            condition &= ~Q(kind=Kind.CHANGED) | Q(values__has_any_keys=[*self.fields])
+        return condition
 
     @property
     def part_labels(self) -> list[str]:
@@ -76,16 +76,16 @@ def named_people(path: str) -> Source:
 
 def changed_since(model: type[Content], sources: Iterable[Source], since: datetime, at: datetime) -> Q:
     """Return the condition that a source of a row changed since then, or became public by `at`."""
-    every = model._base_manager.order_by()
+    all_rows = model._base_manager.order_by()
     recent = RowChange.objects.order_by().filter(change_set__at__gte=since)
-    found = Q(pk__in=())
+    condition = Q(pk__in=())
     for source in sources:
         for keys in _changed_keys(source, recent):
-            leading = every.filter(source.where, **{f"{source.path or 'pk'}__in": keys})
-            found |= Q(pk__in=leading.values("pk") if source.path else keys)
+            leading_rows = all_rows.filter(source.where, **{f"{source.path or 'pk'}__in": keys})
+            condition |= Q(pk__in=leading_rows.values("pk") if source.path else keys)
         for moment in source.moments:
-            found |= Q(pk__in=every.filter(**{f"{moment}__range": (since, at)}).values("pk"))
-    return found
+            condition |= Q(pk__in=all_rows.filter(**{f"{moment}__range": (since, at)}).values("pk"))
+    return condition
 
 
 def _changed_keys(source: Source, recent: RowChangeQuerySet) -> Iterator[QuerySet[Any, Any]]:
@@ -113,24 +113,32 @@ def moments(
 ) -> dict[int, Moments]:
     """Return when each of these rows was created and last changed. At most seven queries."""
     changed: dict[int, list[datetime]] = {key: [] for key in keys}
-    ends = _source_rows(model, sources, keys)
-    for number, end, moment in (*_own_changes(sources, ends), *_part_changes(sources, ends)):
-        for key in ends[number][end]:
+    source_rows = _source_rows(model, sources, keys)
+    for index, source_key, moment in (
+        *_own_changes(sources, source_rows),
+        *_part_changes(sources, source_rows),
+    ):
+        for key in source_rows[index][source_key]:
             changed[key].append(moment)
-    above, opens = owner_fields(model), [moment for source in sources for moment in source.moments]
+    owner_columns, opening_fields = (
+        owner_fields(model),
+        [moment for source in sources for moment in source.moments],
+    )
     created = _created(model, keys)
-    owner_of: dict[int, str] = {}
-    for key, *values in _rows(model, keys).values_list("pk", *above, *opens):
-        changed[key] += [moment for moment in values[len(above) :] if moment and moment <= at]
-        if key not in created and (names := owner_names(model, dict(zip(above, values, strict=False)))):
-            owner_of[key] = names[0]
+    owner_by_key: dict[int, str] = {}
+    for key, *values in _rows(model, keys).values_list("pk", *owner_columns, *opening_fields):
+        changed[key] += [moment for moment in values[len(owner_columns) :] if moment and moment <= at]
+        if key not in created and (
+            names := owner_names(model, dict(zip(owner_columns, values, strict=False)))
+        ):
+            owner_by_key[key] = names[0]
     # Use the creation of the owner, the earliest in the history, if that of the row is not recorded.
-    changes = RowChange.objects.filter(AnyOf("object_id", owner_of), model=model._meta.label_lower)
-    moved = changes.exclude(owner="").order_by("-pk").values_list("object_id", "owner")
-    created |= _created_with(owner_of | dict(moved)) if owner_of else {}
+    changes = RowChange.objects.filter(AnyOf("object_id", owner_by_key), model=model._meta.label_lower)
+    moved_to = changes.exclude(owner="").order_by("-pk").values_list("object_id", "owner")
+    created |= _owner_created(owner_by_key | dict(moved_to)) if owner_by_key else {}
     return {
-        key: Moments(created.get(key), max([*found, *filter(None, [created.get(key)])], default=None))
-        for key, found in changed.items()
+        key: Moments(created.get(key), max([*dates, *filter(None, [created.get(key)])], default=None))
+        for key, dates in changed.items()
     }
 
 
@@ -142,51 +150,53 @@ def _source_rows(
     model: type[Content], sources: Collection[Source], keys: Collection[int]
 ) -> list[SourceRows]:
     """Return for each source the keys of its rows, with those of the rows that lead to them. One query."""
-    found = [SourceRows(list) for _source in sources]
+    source_rows = [SourceRows(list) for _source in sources]
     queries = []
-    for number, source in enumerate(sources):
+    for index, source in enumerate(sources):
         if source.path:
             rows = _rows(model, keys).filter(source.where, **{f"{source.path}__isnull": False})
             queries.append(
-                rows.annotate(source_number=Value(number)).values_list("source_number", "pk", source.path)
+                rows.annotate(source_number=Value(index)).values_list("source_number", "pk", source.path)
             )
         else:
-            found[number] |= {key: [key] for key in keys}
-    for number, key, end in _union_all(queries):
-        found[number][end].append(key)
-    return found
+            source_rows[index] |= {key: [key] for key in keys}
+    for index, key, source_key in _union_all(queries):
+        source_rows[index][source_key].append(key)
+    return source_rows
 
 
 def _own_changes(
-    sources: Collection[Source], ends: Sequence[SourceRows]
+    sources: Collection[Source], source_rows: Sequence[SourceRows]
 ) -> Iterable[tuple[int, int, datetime]]:
     """Return the number of the source, the key and the last change of each source row. One query."""
     queries = []
-    for number, source in enumerate(sources):
-        rows = RowChange.objects.filter(source.own_changes(), AnyOf("object_id", ends[number])).order_by()
-        numbered = rows.annotate(source_number=Value(number)).values_list("source_number", "object_id")
+    for index, source in enumerate(sources):
+        rows = RowChange.objects.filter(
+            source.own_changes(), AnyOf("object_id", source_rows[index])
+        ).order_by()
+        numbered = rows.annotate(source_number=Value(index)).values_list("source_number", "object_id")
         queries.append(numbered.annotate(Max("change_set__at")))
     return _union_all(queries)
 
 
 def _part_changes(
-    sources: Collection[Source], ends: Sequence[SourceRows]
+    sources: Collection[Source], source_rows: Sequence[SourceRows]
 ) -> Iterator[tuple[int, int, datetime]]:
     """Yield the number of the source, the key and the last change of parts of each source row. One query."""
     queries = []
-    with_parts = {number: source for number, source in enumerate(sources) if source.parts}
-    for number, source in with_parts.items():
-        names = [f"{source.prefix}{key}" for key in ends[number]]
+    with_parts = {index: source for index, source in enumerate(sources) if source.parts}
+    for index, source in with_parts.items():
+        names = [f"{source.prefix}{key}" for key in source_rows[index]]
         for column in OWNERS:
             # Exclude empty values, so that the partial index of the column is used. Do not filter by `model`
             # here: the database might use the index of that column, which is less selective.
             rows = RowChange.objects.filter(~Q(**{column: ""}), AnyOf(column, names)).order_by()
-            numbered = rows.annotate(source_number=Value(number), of_row=F(column))
+            numbered = rows.annotate(source_number=Value(index), of_row=F(column))
             columns = numbered.values_list("source_number", "of_row", "model")
             queries.append(columns.annotate(Max("change_set__at")))
-    for number, name, label, moment in _union_all(queries):
-        if label in with_parts[number].part_labels:
-            yield number, int(name.rpartition(":")[2]), moment
+    for index, name, label, moment in _union_all(queries):
+        if label in with_parts[index].part_labels:
+            yield index, int(name.rpartition(":")[2]), moment
 
 
 def _union_all(queries: Sequence[QuerySet[Any, Any]]) -> Iterable[Any]:
@@ -200,16 +210,16 @@ def _created(model: type[Content], keys: Collection[int]) -> dict[int, datetime]
     )
 
 
-def _created_with(owner_of: Mapping[int, str]) -> dict[int, datetime]:
+def _owner_created(owner_by_key: Mapping[int, str]) -> dict[int, datetime]:
     """Return by key when its owner, named as in "papers.paper:7", was created."""
-    keys: dict[str, set[int]] = defaultdict(set)
-    for name in owner_of.values():
+    keys_by_label: dict[str, set[int]] = defaultdict(set)
+    for name in owner_by_key.values():
         label, _colon, key = name.partition(":")
-        keys[label].add(int(key))
-    found = {label: _created(content_model(label), wanted) for label, wanted in keys.items()}
+        keys_by_label[label].add(int(key))
+    created_by_label = {label: _created(content_model(label), keys) for label, keys in keys_by_label.items()}
     return {
-        key: found[label][int(owner)]
-        for key, name in owner_of.items()
+        key: created_by_label[label][int(owner)]
+        for key, name in owner_by_key.items()
         for label, _colon, owner in [name.partition(":")]
-        if int(owner) in found[label]
+        if int(owner) in created_by_label[label]
     }

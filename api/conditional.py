@@ -67,10 +67,10 @@ def make_conditional(request: Request, response: HttpResponse, states: CacheStat
     # Use the same form of ETags as the page cache.
     digest = blake2b(response.content, digest_size=9).hexdigest()
     response["ETag"] = quote_etag(f"{digest}-{encoding}" if encoding else digest)
-    found = get_conditional_response(request._request, response["ETag"], changed, response)
-    if found is response and encoding:
+    conditional = get_conditional_response(request._request, response["ETag"], changed, response)
+    if conditional is response and encoding:
         response.content, response["Content-Encoding"] = ENCODERS[encoding](response.content), encoding
-    return found
+    return conditional
 
 
 class ConditionalView(APIView):

@@ -28,14 +28,17 @@ def chapters() -> list[Json]:
 def chapter(document: Json, resource: Resource) -> Json:
     """Return the template context of a resource: addresses, parameters, fields, and fields of its parts."""
     root = list_url(resource.name).removeprefix(settings.SITE_URL)
-    schemas, reading = document["components"]["schemas"], document["paths"][root]["get"]
-    names = [name for name, many in resource.manys.items() if many.is_part]
+    schemas, list_operation = document["components"]["schemas"], document["paths"][root]["get"]
+    names = [name for name, relation in resource.to_many.items() if relation.is_part]
     parts = [list(describe_fields(schemas[part.title])) for part in parts_of(resource)]
     return {
         "name": resource.name,
-        "text": reading["summary"],
+        "text": list_operation["summary"],
         "addresses": [path for path in document["paths"] if path.startswith(root)],
-        "parameters": [describe_field(one["name"], one["schema"], one) for one in reading["parameters"]],
+        "parameters": [
+            describe_field(parameter["name"], parameter["schema"], parameter)
+            for parameter in list_operation["parameters"]
+        ],
         "fields": list(describe_fields(schemas[resource.title])),
         "parts": list(zip(names, parts, strict=True)),
         # The fields of a body that creates a row; empty if rows are created only in the admin.
@@ -43,31 +46,35 @@ def chapter(document: Json, resource: Resource) -> Json:
     }
 
 
-def describe_fields(described: Json, required: str = "") -> Iterator[Json]:
+def describe_fields(object_schema: Json, required: str = "") -> Iterator[Json]:
     """Yield the properties of an object schema; the text `required` is appended to the required ones."""
-    for name, one in described.get("properties", {}).items():
-        is_marked = required and name in described.get("required", ())
-        yield describe_field(name, one, one, f"; {required}" if is_marked else "")
+    for name, property_schema in object_schema.get("properties", {}).items():
+        is_marked = required and name in object_schema.get("required", ())
+        yield describe_field(name, property_schema, property_schema, f"; {required}" if is_marked else "")
 
 
-def describe_field(name: str, values: Json, described: Json, mark: str = "") -> Json:
-    return {"name": name, "values": describe_schema(values) + mark, "text": described.get("description", "")}
+def describe_field(name: str, value_schema: Json, documented: Json, suffix: str = "") -> Json:
+    return {
+        "name": name,
+        "values": describe_schema(value_schema) + suffix,
+        "text": documented.get("description", ""),
+    }
 
 
-def describe_schema(described: Json) -> str:
+def describe_schema(value_schema: Json) -> str:
     """Return a short text about the values that a schema allows."""
-    match described:
+    match value_schema:
         case {"$ref": reference}:
             return str(reference).rpartition("/")[2]
         case {"anyOf": schemas}:
-            return " or ".join(dict.fromkeys(describe_schema(one) for one in schemas))
+            return " or ".join(dict.fromkeys(describe_schema(alternative) for alternative in schemas))
         case {"enum": values}:
             return ", ".join(values)
         case {"type": "array", "items": items}:
             return f"list of {describe_schema(items)}"
-    types = described["type"]
-    words = " or ".join(types) if isinstance(types, list) else str(types)
-    return f"{words}, {described['format']}" if "format" in described else words
+    types = value_schema["type"]
+    text = " or ".join(types) if isinstance(types, list) else str(types)
+    return f"{text}, {value_schema['format']}" if "format" in value_schema else text
 
 
 @require_safe
@@ -89,34 +96,36 @@ def docs_page(request: HttpRequest) -> HttpResponse:
 
 
 def read_examples(file: str) -> list[Json]:
-    found: list[Json] = json.loads((Path(__file__).parent / file).read_text("utf-8"))
-    return found
+    examples: list[Json] = json.loads((Path(__file__).parent / file).read_text("utf-8"))
+    return examples
 
 
 def reading_examples() -> list[Json]:
     """Return the demo's responses to a few requests, each with the command that sends it."""
-    found = read_examples("examples.json")
-    for one in found:
-        one["command"] = f"curl '{DEMO_URL}{one['path']}'"
-        one["text"] = json.dumps(one["answer"], indent=2, ensure_ascii=False)
-    return found
+    examples = read_examples("examples.json")
+    for example in examples:
+        example["command"] = f"curl '{DEMO_URL}{example['path']}'"
+        example["text"] = json.dumps(example["answer"], indent=2, ensure_ascii=False)
+    return examples
 
 
 def writing_examples() -> list[Json]:
     """Return a sequence of changes of the demo, each with the commands that make it."""
-    return [{**one, "command": change_command(one)} for one in read_examples("examples-writing.json")]
+    return [
+        {**example, "command": change_command(example)} for example in read_examples("examples-writing.json")
+    ]
 
 
-def change_command(one: Json) -> str:
+def change_command(example: Json) -> str:
     """Return the shell commands of a change; all but POST first read the ETag and send it as If-Match."""
-    url = f"'{DEMO_URL}{one['path']}'"
-    sent = [f"curl -X {one['method']}", '-H "Authorization: Bearer $TOKEN"', url]
+    url = f"'{DEMO_URL}{example['path']}'"
+    command = [f"curl -X {example['method']}", '-H "Authorization: Bearer $TOKEN"', url]
     lines = []
-    if one["method"] != "POST":
-        read = f'curl -sI -X GET -H "Authorization: Bearer $TOKEN" {url}'
-        lines = [f"ETAG=$({read} | sed -n 's/^etag: //Ip' | tr -d '\\r')"]
-        sent.insert(2, '-H "If-Match: $ETAG"')
-    if one["body"] is not None:
-        body = json.dumps(one["body"], ensure_ascii=False, indent=1)
-        sent = [*sent[:-1], "-H 'Content-Type: application/json'", url, f"-d '{body}'"]
-    return "\n".join([*lines, " \\\n  ".join(sent)])
+    if example["method"] != "POST":
+        read_command = f'curl -sI -X GET -H "Authorization: Bearer $TOKEN" {url}'
+        lines = [f"ETAG=$({read_command} | sed -n 's/^etag: //Ip' | tr -d '\\r')"]
+        command.insert(2, '-H "If-Match: $ETAG"')
+    if example["body"] is not None:
+        body = json.dumps(example["body"], ensure_ascii=False, indent=1)
+        command = [*command[:-1], "-H 'Content-Type: application/json'", url, f"-d '{body}'"]
+    return "\n".join([*lines, " \\\n  ".join(command)])

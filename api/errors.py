@@ -24,17 +24,19 @@ class BadValue(APIException):
         self, parameter: str, value: str, hint: object = "", *, allowed: Iterable[str] | None = None
     ) -> None:
         self.parameter, self.allowed = printable(parameter), None if allowed is None else list(allowed)
-        known = _("Valid values: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
-        words = {"value": printable(value), "parameter": self.parameter}
-        message = _("“%(value)s” isn’t a valid value for “%(parameter)s”.") % words
-        super().__init__(" ".join(str(part) for part in (message, hint, known) if part))
+        allowed_text = (
+            _("Valid values: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
+        )
+        params = {"value": printable(value), "parameter": self.parameter}
+        message = _("“%(value)s” isn’t a valid value for “%(parameter)s”.") % params
+        super().__init__(" ".join(str(part) for part in (message, hint, allowed_text) if part))
 
 
 class UnknownParameter(BadValue):
-    def __init__(self, parameter: str, known: Iterable[str]) -> None:
-        super().__init__(parameter, "", allowed=sorted(known))
-        words = {"parameter": self.parameter, "names": ", ".join(self.allowed or ())}
-        message = _("There is no parameter “%(parameter)s”. Valid parameters: %(names)s.") % words
+    def __init__(self, parameter: str, allowed: Iterable[str]) -> None:
+        super().__init__(parameter, "", allowed=sorted(allowed))
+        params = {"parameter": self.parameter, "names": ", ".join(self.allowed or ())}
+        message = _("There is no parameter “%(parameter)s”. Valid parameters: %(names)s.") % params
         self.detail = APIException(message).detail
 
 
@@ -73,8 +75,12 @@ class InvalidBodyError(WriteError):
     """Raised for an invalid request body, with the reasons by path, such as `authors.1.person`."""
 
     def __init__(self, errors: Mapping[str, list[str]]) -> None:
-        named = {printable(name): [str(reason) for reason in reasons] for name, reasons in errors.items()}
-        super().__init__(status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=named)
+        errors_by_path = {
+            printable(name): [str(reason) for reason in reasons] for name, reasons in errors.items()
+        }
+        super().__init__(
+            status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=errors_by_path
+        )
 
 
 def conflict(message: str, **more: object) -> WriteError:
@@ -94,22 +100,22 @@ def permission_text(action: str, model: type[Model]) -> str:
 def flat_errors(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
     """Yield the path and the reasons of each error of a serializer."""
     if isinstance(detail, Mapping):
-        for name, below in detail.items():
-            inner = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
-            yield from flat_errors(below, inner)
-    elif detail and all(isinstance(one, str) for one in detail):
-        yield path or WHOLE_BODY, [str(one) for one in detail]
+        for name, nested in detail.items():
+            nested_path = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
+            yield from flat_errors(nested, nested_path)
+    elif detail and all(isinstance(reason, str) for reason in detail):
+        yield path or WHOLE_BODY, [str(reason) for reason in detail]
     else:
-        for index, below in enumerate(detail):
-            if below:
-                yield from flat_errors(below, f"{path}.{index}".lstrip("."))
+        for index, nested in enumerate(detail):
+            if nested:
+                yield from flat_errors(nested, f"{path}.{index}".lstrip("."))
 
 
 def model_errors(error: ModelError, names: Mapping[str, str], path: str = "") -> dict[str, list[str]]:
     """Return the errors of a model by path; `names` maps columns to names in the API."""
-    found: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     by_column = error.message_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: error.messages}
     for column, reasons in by_column.items():
         name = "" if column == NON_FIELD_ERRORS else names.get(column, column)
-        found[f"{path}.{name}".strip(".") or WHOLE_BODY] = list(reasons)
-    return found
+        errors[f"{path}.{name}".strip(".") or WHOLE_BODY] = list(reasons)
+    return errors

@@ -28,16 +28,18 @@ type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
 
 def citation_sender(ending: str) -> Sender:
     """Return a sender of papers, of one or several editions, as references."""
-    fmt, written = CITING[ending]
+    fmt, write = CITING[ending]
 
     def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
-        wanted = Q(pk__in=rows.order_by().values("pk"))
+        condition = Q(pk__in=rows.order_by().values("pk"))
 
-        def made() -> Iterable[bytes]:
+        def chunks() -> Iterable[bytes]:
             editions = reader.editions().filter(papers__in=rows.order_by().values("pk")).distinct()
-            return written(dump_for_citation(edition, wanted) for edition in editions)
+            return write(dump_for_citation(edition, condition) for edition in editions)
 
-        return conditional_response(request, state_of_all(request), f"papers.{ending}", fmt.media_type, made)
+        return conditional_response(
+            request, state_of_all(request), f"papers.{ending}", fmt.media_type, chunks
+        )
 
     return send
 
@@ -49,10 +51,14 @@ def file_of_one_edition(
 
     def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
-        wanted = Q(pk__in=rows.order_by().values("pk"))
-        named, media_type = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}", fmt.FORMAT.media_type
+        condition = Q(pk__in=rows.order_by().values("pk"))
+        file_name, media_type = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}", fmt.FORMAT.media_type
         return conditional_response(
-            request, state_of_all(request), named, media_type, lambda: contents(edition, reader, wanted)
+            request,
+            state_of_all(request),
+            file_name,
+            media_type,
+            lambda: contents(edition, reader, condition),
         )
 
     return send
@@ -60,13 +66,13 @@ def file_of_one_edition(
 
 def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     """Return the edition of the rows; raise `BadValue` if there are several."""
-    found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
-    found = found or list(reader.editions()[:1])
-    if len(found) != 1:
+    editions = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
+    editions = editions or list(reader.editions()[:1])
+    if len(editions) != 1:
         raise BadValue(
             "format", fmt.name, _("This file format holds one edition: filter the list by “edition”.")
         )
-    edition: Edition = found[0]
+    edition: Edition = editions[0]
     return edition
 
 
@@ -76,8 +82,8 @@ CITATIONS = {fmt.name: citation_sender(ending) for ending, (fmt, written) in CIT
 def table_senders(name: str, kind: str) -> dict[str, Sender]:
     """Return senders by format that write rows of one edition as the tables that its downloads contain."""
 
-    def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        program = stream(edition, at=reader.at, only=selection_for_table(edition, kind, wanted))
+    def contents(fmt: ModuleType, edition: Edition, reader: Reader, condition: Q) -> Iterable[bytes]:
+        program = stream(edition, at=reader.at, only=selection_for_table(edition, kind, condition))
         chunks: Iterable[bytes] = fmt.write_table(name, program, writing_context(edition)).chunks
         return chunks
 
@@ -88,9 +94,9 @@ def table_senders(name: str, kind: str) -> dict[str, Sender]:
 def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
     """Return senders by format that write rows of one edition as a calendar."""
 
-    def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        written: Iterable[bytes] = fmt.calendar([appointments(edition, wanted)], str(edition))
-        return written
+    def contents(fmt: ModuleType, edition: Edition, reader: Reader, condition: Q) -> Iterable[bytes]:
+        chunks: Iterable[bytes] = fmt.calendar([appointments(edition, condition)], str(edition))
+        return chunks
 
     formats = (ics, xcal)
     return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}

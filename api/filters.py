@@ -53,8 +53,8 @@ def match_reference(value: str, key: str, edition: str = "") -> Q:
 
     A reference to a row of an edition is <edition>/<id> or the id alone; to one of the whole site, its id.
     """
-    slug, slash, own = value.rpartition("/")
-    return Q(**{key: own}, **({edition: slug} if slash and edition else {}))
+    slug, slash, row_id = value.rpartition("/")
+    return Q(**{key: row_id}, **({edition: slug} if slash and edition else {}))
 
 
 class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
@@ -112,12 +112,14 @@ class KindFilter(CharFilter):  # type: ignore[misc]
     def filter(self, rows: Rows, value: str) -> Rows:
         if not value:
             return rows
-        own = SessionKind.objects.filter(applies_to=self.model_of_kinds.applies_to, slug=value)
+        added_kinds = SessionKind.objects.filter(applies_to=self.model_of_kinds.applies_to, slug=value)
         built_in = self.model_of_kinds.Kind.values
-        if value not in built_in and not own.exists():
+        if value not in built_in and not added_kinds.exists():
             raise BadValue("kind", value, allowed=built_in)
-        found = of_kind(value)
-        return rows.filter(self.parent.related(self.model_of_kinds, self.path, found) if self.path else found)
+        condition = of_kind(value)
+        return rows.filter(
+            self.parent.related(self.model_of_kinds, self.path, condition) if self.path else condition
+        )
 
 
 class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
@@ -159,20 +161,20 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         fields: list[str] = []
 
     def __init__(
-        self, data: QueryDict, resource: Resource, reader: Reader, others: Iterable[str] = ()
+        self, data: QueryDict, resource: Resource, reader: Reader, other_parameters: Iterable[str] = ()
     ) -> None:
         self.reader, self.resource = reader, resource
-        self.others = {*LIST_PARAMETERS, *others}
-        self.known = {*self.base_filters, *self.others}
+        self.other_parameters = {*LIST_PARAMETERS, *other_parameters}
+        self.known_parameters = {*self.base_filters, *self.other_parameters}
         # Filters and their fields are copied for each request, so restrict them to those in use.
-        self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
+        self.base_filters = {name: filter_ for name, filter_ in self.base_filters.items() if name in data}
         super().__init__(data, reader.rows(resource.model))
 
     def filtered_rows(self) -> Rows:
         """Return the filtered rows; raise `BadValue` for an unknown, repeated or invalid parameter."""
         for name, values in self.data.lists():
-            if name not in self.known:
-                raise UnknownParameter(name, self.known)
+            if name not in self.known_parameters:
+                raise UnknownParameter(name, self.known_parameters)
             if len(values) > 1:
                 raise BadValue(name, ", ".join(values), _("Give this parameter only once."))
         for name, errors in self.form.errors.items():
@@ -180,33 +182,37 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             allowed = [str(value) for value, _ in choices if value] if choices else None
             hint = "" if allowed else " ".join(map(str, errors))
             raise BadValue(name, self.data.get(name, ""), hint, allowed=allowed)
-        for name, one in self.filters.items():
+        for name, filter_ in self.filters.items():
             if self.form.cleaned_data[name]:
-                self.refuse_unknown_name(name, one, self.form.cleaned_data[name])
+                self.refuse_unknown_name(name, filter_, self.form.cleaned_data[name])
         rows: Rows = self.qs
         return rows
 
-    def refuse_unknown_name(self, name: str, one: Filter, value: str) -> None:
+    def refuse_unknown_name(self, name: str, filter_: Filter, value: str) -> None:
         """Raise `BadValue` if no row has this name: clients might read an empty list as a deletion."""
-        if isinstance(one, PathFilter):
-            resource = RESOURCES[one.target]
-            rows, key, meant = self.reader.rows(resource.model), resource.key, one.condition(value, "")
-        elif isinstance(one, LabelFilter):
-            key = one.field_name
-            rows, meant = self.reader.rows(self.queryset.model), Q(**{f"{key}__iexact": value})
+        if isinstance(filter_, PathFilter):
+            resource = RESOURCES[filter_.target]
+            rows, key, condition = (
+                self.reader.rows(resource.model),
+                resource.key,
+                filter_.condition(value, ""),
+            )
+        elif isinstance(filter_, LabelFilter):
+            key = filter_.field_name
+            rows, condition = self.reader.rows(self.queryset.model), Q(**{f"{key}__iexact": value})
         else:
             return
-        if not rows.filter(meant).exists():
-            known = rows.exclude(**{key: ""}).order_by(key).values_list(key, flat=True).distinct()
-            names = list(known[: MAX_LISTED_NAMES + 1])
+        if not rows.filter(condition).exists():
+            known_names = rows.exclude(**{key: ""}).order_by(key).values_list(key, flat=True).distinct()
+            names = list(known_names[: MAX_LISTED_NAMES + 1])
             raise BadValue(
                 name, value, UNKNOWN_NAME, allowed=names if len(names) <= MAX_LISTED_NAMES else None
             )
 
     def related(self, model: type[Model], path: str, condition: Q) -> Q:
         """Return the condition that `path` leads here from a visible row of `model` with this condition."""
-        found = self.reader.rows(model).filter(condition, **{f"{path}__isnull": False})
-        return Q(pk__in=found.order_by().values(path))
+        related_rows = self.reader.rows(model).filter(condition, **{f"{path}__isnull": False})
+        return Q(pk__in=related_rows.order_by().values(path))
 
     def filter_changed_since(self, rows: Rows, name: str, value: datetime) -> Rows:
         moment = value.astimezone(UTC)
@@ -236,23 +242,23 @@ def name_filter(help: Text) -> CharFilter:
 
 def in_room(value: str) -> Q:
     """Return the condition that a presentation is in a room: its own, else that of its session."""
-    own = match_reference(value, "room__slug", "edition__slug")
-    return own | (Q(room__isnull=True) & match_reference(value, "session__room__slug", "edition__slug"))
+    own_room = match_reference(value, "room__slug", "edition__slug")
+    return own_room | (Q(room__isnull=True) & match_reference(value, "session__room__slug", "edition__slug"))
 
 
 def on_day(editions: QuerySet[Edition], day: date, column: str) -> Q:
     """Return the condition that `column` is on a program day, in the zone of each edition. One query."""
-    found = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for edition in editions.filter(start_date__lte=day + PROGRAM_MARGIN, end_date__gte=day - PROGRAM_MARGIN):
-        first, following = edition.day_bounds(day)
-        found |= Q(**{"edition": edition.pk, f"{column}__gte": first, f"{column}__lt": following})
-    return found
+        start, end = edition.day_bounds(day)
+        condition |= Q(**{"edition": edition.pk, f"{column}__gte": start, f"{column}__lt": end})
+    return condition
 
 
 def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
     """Return the condition that a presentation begins on a program day: by its own or its session's time."""
-    own = on_day(editions, day, "start") & Q(start__isnull=False)
-    return own | (on_day(editions, day, "session__start") & Q(start__isnull=True))
+    own_time = on_day(editions, day, "start") & Q(start__isnull=False)
+    return own_time | (on_day(editions, day, "session__start") & Q(start__isnull=True))
 
 
 class SearchFilter(ResourceFilter):
@@ -287,15 +293,17 @@ class PersonFilter(SearchFilter):
 
     def filter_name(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
-            other = self.reader.rows(PersonName).filter(folded__contains=word).order_by().values("person")
-            rows = rows.filter(Q(folded__contains=word) | Q(pk__in=other))
+            with_other_name = (
+                self.reader.rows(PersonName).filter(folded__contains=word).order_by().values("person")
+            )
+            rows = rows.filter(Q(folded__contains=word) | Q(pk__in=with_other_name))
         return rows
 
     def in_edition(self, rows: Rows, name: str, value: str) -> Rows:
-        found = Q()
+        condition = Q()
         for model, path in appearance_relations(Person):
-            found |= self.related(model, path, Q(**{f"{model.edition_lookup}__slug": value}))
-        return rows.filter(found)
+            condition |= self.related(model, path, Q(**{f"{model.edition_lookup}__slug": value}))
+        return rows.filter(condition)
 
 
 class InstitutionFilter(ResourceFilter):
@@ -345,8 +353,8 @@ class PaperFilter(SearchFilter, EditionPartFilter):
     has_review = YesNoFilter(method="with_material", help_text=_("Whether it has reviews."))
 
     def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
-        ways = (match_reference(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
-        return rows.filter(reduce(or_, ways))
+        conditions = (match_reference(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
+        return rows.filter(reduce(or_, conditions))
 
     def in_room(self, rows: Rows, name: str, value: str) -> Rows:
         return rows.filter(self.related(Presentation, "paper", in_room(value)))
@@ -355,12 +363,12 @@ class PaperFilter(SearchFilter, EditionPartFilter):
         return rows.filter(self.related(Presentation, "paper", talks_on_day(self.reader.editions(), value)))
 
     def with_award(self, rows: Rows, name: str, value: bool) -> Rows:
-        won = self.related(AwardGrant, "paper", Q())
-        return rows.filter(won if value else ~won)
+        has_award = self.related(AwardGrant, "paper", Q())
+        return rows.filter(has_award if value else ~has_award)
 
     def with_material(self, rows: Rows, name: str, value: bool) -> Rows:
-        there = self.related(Material, "paper", Q(kind=name.removeprefix("has_")))
-        return rows.filter(there if value else ~there)
+        has_material = self.related(Material, "paper", Q(kind=name.removeprefix("has_")))
+        return rows.filter(has_material if value else ~has_material)
 
 
 class AwardFilter(EditionPartFilter):
@@ -370,8 +378,8 @@ class AwardFilter(EditionPartFilter):
     )
 
     def won_by_person(self, rows: Rows, name: str, value: str) -> Rows:
-        wrote = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
-        grants = self.reader.rows(AwardGrant).filter(Q(person__uid=value) | Q(paper__in=wrote))
+        papers = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
+        grants = self.reader.rows(AwardGrant).filter(Q(person__uid=value) | Q(paper__in=papers))
         return rows.filter(pk__in=grants.order_by().values("award"))
 
 
@@ -401,8 +409,8 @@ class SessionFilter(SearchFilter, EditionPartFilter):
     def with_person(self, rows: Rows, name: str, value: str) -> Rows:
         roles = self.reader.rows(SessionRole).filter(person__uid=value).order_by().values("session")
         talks = self.reader.rows(Speaker).filter(person__uid=value, presentation__session__isnull=False)
-        spoken = talks.order_by().values("presentation__session")
-        return rows.filter(Q(pk__in=roles) | Q(pk__in=spoken))
+        sessions = talks.order_by().values("presentation__session")
+        return rows.filter(Q(pk__in=roles) | Q(pk__in=sessions))
 
     def with_recording(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.exclude(recording_url="") if value else rows.filter(recording_url="")
@@ -428,13 +436,13 @@ class PresentationFilter(SearchFilter, EditionPartFilter):
         return rows.filter(in_room(value))
 
     def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
-        ways = (match_reference(value, f"paper__{path}__slug", "edition__slug") for path in TOPIC_PATHS)
-        return rows.filter(reduce(or_, ways))
+        conditions = (match_reference(value, f"paper__{path}__slug", "edition__slug") for path in TOPIC_PATHS)
+        return rows.filter(reduce(or_, conditions))
 
     def by_person(self, rows: Rows, name: str, value: str) -> Rows:
-        wrote = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
-        spoke = self.reader.rows(Speaker).filter(person__uid=value).order_by().values("presentation")
-        return rows.filter(Q(paper__in=wrote) | Q(pk__in=spoke))
+        papers = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
+        talks = self.reader.rows(Speaker).filter(person__uid=value).order_by().values("presentation")
+        return rows.filter(Q(paper__in=papers) | Q(pk__in=talks))
 
     def is_called_off(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.filter(is_cancelled() if value else ~is_cancelled())

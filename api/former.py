@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import batched
 from typing import Any, NamedTuple
 
-from api.reader import Answer
+from api.reader import JsonObject
 from api.shapes import Resource, to_utc_iso
 from conference.models import Edition
 from content.history.public_past import (
@@ -22,15 +22,15 @@ class FormerRow(NamedTuple):
     """A row that is no longer public: since when, and its JSON object."""
 
     until: datetime
-    answer: Answer
+    json_object: JsonObject
 
 
 def former_rows(
     resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
 ) -> dict[int, FormerRow]:
     """Return the rows that ceased to be public since then, by primary key, the latest last."""
-    found = _answers(resource, candidate_keys(resource.model, editions, at, since), at)
-    return {key: row for key, row in found.items() if row.until >= since}
+    rows = _former_rows_by_key(resource, candidate_keys(resource.model, editions, at, since), at)
+    return {key: row for key, row in rows.items() if row.until >= since}
 
 
 def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -> FormerRow | None:
@@ -42,19 +42,19 @@ def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -
         key = Edition.objects.filter(slug=edition).values_list("pk", flat=True).first()
         if key is None:
             return None
-    found = _answers(resource, keys_with_value(resource.model, key, resource.key, id), at)
+    rows = _former_rows_by_key(resource, keys_with_value(resource.model, key, resource.key, id), at)
     url = resource.url(edition, id)
-    return next((row for row in found.values() if row.answer["url"] == url), None)
+    return next((row for row in rows.values() if row.json_object["url"] == url), None)
 
 
-def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int, FormerRow]:
+def _former_rows_by_key(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int, FormerRow]:
     titles = [name for name in ("title", "name") if name in resource.fields][:1]
     columns = [*titles, *([] if resource.key == "pk" else [resource.key])]
     rows = formerly_public(resource.model, keys, columns, at)
     slugs = dict(Edition.objects.values_list("pk", "slug")) if rows else {}
     # Skip addresses that are in use again. If several rows had an address, use the last one.
     latest = {_url(resource, row, slugs): row for row in rows}
-    here = _urls_in_use(resource, rows, at) if rows else set()
+    urls_in_use = _urls_in_use(resource, rows, at) if rows else set()
     return {
         row.key: FormerRow(
             row.until,
@@ -66,7 +66,7 @@ def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int,
             },
         )
         for url, row in sorted(latest.items(), key=lambda pair: (pair[1].until, pair[1].key))
-        if url not in here
+        if url not in urls_in_use
     }
 
 

@@ -32,10 +32,10 @@ class OrjsonRenderer(JSONRenderer):
     ) -> bytes:
         if data is None:
             return b""
-        written = orjson.dumps(data, JSONEncoder().default, OPTIONS)
-        for letters, escape in SEPARATORS.items():
-            written = written.replace(letters, escape)
-        return written
+        encoded = orjson.dumps(data, JSONEncoder().default, OPTIONS)
+        for character, escape in SEPARATORS.items():
+            encoded = encoded.replace(character, escape)
+        return encoded
 
 
 class OnlyJson(DefaultContentNegotiation):
@@ -44,8 +44,8 @@ class OnlyJson(DefaultContentNegotiation):
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        only = next(iter(renderers))
-        return only, only.media_type
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
 
 
 class BoundedJSONParser(JSONParser):

@@ -41,16 +41,16 @@ class Cursor:
 
     def __str__(self) -> str:
         value = self.value.isoformat() if isinstance(self.value, datetime | date) else self.value
-        written = json.dumps([self.order, value, self.key], separators=(",", ":"), ensure_ascii=False)
-        return urlsafe_b64encode(written.encode()).decode().rstrip("=")
+        encoded = json.dumps([self.order, value, self.key], separators=(",", ":"), ensure_ascii=False)
+        return urlsafe_b64encode(encoded.encode()).decode().rstrip("=")
 
 
 def read_cursor(text: str, order: str) -> Cursor:
     """Return the cursor in a query string; raise `BadValue` if it is malformed or of another order."""
     try:
         padded = text + "=" * (-len(text) % 4)
-        written_in, value, key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
-        if written_in != order or type(key) is not int or not 0 <= key <= MAX_KEY:
+        cursor_order, value, key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+        if cursor_order != order or type(key) is not int or not 0 <= key <= MAX_KEY:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise BadValue("cursor", text, CURSOR_HINT) from None
@@ -83,33 +83,35 @@ class Page:
         """Return the primary keys of the page, and the cursor of the next page or `None`. One query."""
         name = self.order.removeprefix("-")
         expression = self.orders.get(name, F("pk"))
-        is_down = self.order.startswith("-")
+        is_descending = self.order.startswith("-")
         rows = rows.annotate(sort_value=expression)
         if self.cursor:
-            rows = rows.filter(self._after_cursor(rows, is_down))
-        ways = ("-sort_value", "-pk") if is_down else ("sort_value", "pk")
-        found = list(rows.order_by(*ways).values_list("pk", "sort_value")[: self.size + 1])
-        shown = found[: self.size]
-        following = Cursor(self.order, shown[-1][1], shown[-1][0]) if len(found) > self.size else None
-        return [key for key, _ in shown], following
+            rows = rows.filter(self._after_cursor(rows, is_descending))
+        ordering = ("-sort_value", "-pk") if is_descending else ("sort_value", "pk")
+        pairs = list(rows.order_by(*ordering).values_list("pk", "sort_value")[: self.size + 1])
+        page = pairs[: self.size]
+        next_cursor = Cursor(self.order, page[-1][1], page[-1][0]) if len(pairs) > self.size else None
+        return [key for key, _ in page], next_cursor
 
-    def _after_cursor(self, rows: Rows, is_down: bool) -> Q:
+    def _after_cursor(self, rows: Rows, is_descending: bool) -> Q:
         cursor = read_cursor(self.cursor, self.order)
         field = rows.query.annotations["sort_value"].output_field
         try:
             value = to_database_value(field.to_python(cursor.value))
         except (ValidationError, ValueError, TypeError, OverflowError):
             raise BadValue("cursor", self.cursor, CURSOR_HINT) from None
-        way = "lt" if is_down else "gt"
-        return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
+        comparison = "lt" if is_descending else "gt"
+        return Q(**{f"sort_value__{comparison}": value}) | Q(
+            sort_value=value, **{f"pk__{comparison}": cursor.key}
+        )
 
     def paginate_keys(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
         """Return the page of keys that are sorted by relevance, and the cursor of the next page or `None`."""
         start = 0
         if self.cursor:
             cursor = read_cursor(self.cursor, self.order)
-            number = cursor.value if type(cursor.value) is int and cursor.value >= 0 else 0
-            start = keys.index(cursor.key) + 1 if cursor.key in keys else number
-        shown = list(keys[start : start + self.size])
-        end = start + len(shown)
-        return shown, Cursor(self.order, end, shown[-1]) if end < len(keys) and shown else None
+            offset = cursor.value if type(cursor.value) is int and cursor.value >= 0 else 0
+            start = keys.index(cursor.key) + 1 if cursor.key in keys else offset
+        page = list(keys[start : start + self.size])
+        end = start + len(page)
+        return page, Cursor(self.order, end, page[-1]) if end < len(keys) and page else None

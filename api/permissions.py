@@ -39,14 +39,14 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # t
     def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
         if not token.isascii():
             raise AuthenticationFailed(_("Invalid token."))
-        found: tuple[User, Token] = super().authenticate_credentials(token)
-        return found
+        user_and_token: tuple[User, Token] = super().authenticate_credentials(token)
+        return user_and_token
 
     def validate_user(self, auth_token: Token) -> "tuple[User, Token]":
         if not auth_token.user.is_staff:
             raise AuthenticationFailed(_("The owner of this token is no longer a staff member."))
-        found: tuple[User, Token] = super().validate_user(auth_token)
-        return found
+        user_and_token: tuple[User, Token] = super().validate_user(auth_token)
+        return user_and_token
 
     def _cleanup_token(self, auth_token: Token) -> bool:
         return auth_token.expiry <= timezone.now()
@@ -81,8 +81,8 @@ class Caller:
 
     def may_row(self, row: Content, action: str) -> bool:
         """Return whether the roles of the caller and the token allow this action on a row."""
-        is_theirs = access_of(self.user).may(action, type(row), row)
-        return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
+        may_by_role = access_of(self.user).may(action, type(row), row)
+        return self.may(action, type(row)) and may_by_role and self.reaches(row, action)
 
     def may_rows(self, rows: QuerySet[Model], action: str) -> bool:
         """Return whether `may_row()` is true of all these rows, without fetching them."""

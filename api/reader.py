@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 3
 MAX_SELECTED_FIELDS = 40
 
-type Answer = dict[str, object]
+type JsonObject = dict[str, object]
 
 
 @dataclass(slots=True)
@@ -36,17 +36,17 @@ class Selection:
     """The requested fields of one level (empty: the default ones), and the selections of its relations."""
 
     fields: set[str] = field(default_factory=set)
-    below: dict[str, "Selection"] = field(default_factory=dict)
+    nested_by_name: dict[str, "Selection"] = field(default_factory=dict)
     expanded: set[str] = field(default_factory=set)
 
     def names(self, shape: Shape) -> list[str]:
         """Return the names of the fields in the response, in the order of their declaration."""
-        wanted = self.fields or {*shape.default_names, *self.expanded}
-        return [name for name in shape.names if name in wanted or (name == "id" and name in shape.fields)]
+        selected = self.fields or {*shape.default_names, *self.expanded}
+        return [name for name in shape.names if name in selected or (name == "id" and name in shape.fields)]
 
     def nested(self, name: str) -> "Selection":
         """Return the selection of a relation."""
-        return self.below.setdefault(name, Selection())
+        return self.nested_by_name.setdefault(name, Selection())
 
     def add(self, shape: Shape, path: str, parameter: str) -> None:
         """Add a path such as "presentations.room" from `fields` or `expand`; raise `BadValue` if invalid."""
@@ -54,18 +54,18 @@ class Selection:
         if len(steps) > MAX_DEPTH:
             message = _("Use at most %(number)d levels.") % {"number": MAX_DEPTH}
             raise BadValue(parameter, path, message)
-        level = self
-        for place, step in enumerate(steps, start=1):
-            is_last = place == len(steps)
-            known: Iterable[str] = shape.names if parameter == "fields" and is_last else shape.relations
-            if step not in known:
-                raise BadValue(parameter, path, allowed=sorted(known))
+        selection = self
+        for depth, step in enumerate(steps, start=1):
+            is_last = depth == len(steps)
+            allowed: Iterable[str] = shape.names if parameter == "fields" and is_last else shape.relations
+            if step not in allowed:
+                raise BadValue(parameter, path, allowed=sorted(allowed))
             if parameter == "fields":
-                level.fields.add(step)
+                selection.fields.add(step)
             if parameter == "expand" or step not in shape.default_names or not is_last:
-                level.expanded.add(step)
+                selection.expanded.add(step)
             if step in shape.relations:
-                shape, level = shape.relations[step].resource, level.nested(step)
+                shape, selection = shape.relations[step].resource, selection.nested(step)
 
 
 def select(shape: Shape, fields: str, expand: str) -> Selection:
@@ -93,55 +93,59 @@ class Reader:
     def editions(self) -> "EditionQuerySet":
         return visible_rows(self.caller, Edition.objects.all(), self.at)
 
-    def objects(self, shape: Shape, keys: Sequence[int], selection: Selection) -> list[Answer]:
+    def objects(self, shape: Shape, keys: Sequence[int], selection: Selection) -> list[JsonObject]:
         """Return the JSON objects of the visible rows with these primary keys, in this order."""
-        found = self._by_key(shape, keys, selection)
-        return [found[key] for key in keys if key in found]
+        object_by_key = self._by_key(shape, keys, selection)
+        return [object_by_key[key] for key in keys if key in object_by_key]
 
-    def _by_key(self, shape: Shape, keys: Collection[int], selection: Selection) -> dict[int, Answer]:
+    def _by_key(self, shape: Shape, keys: Collection[int], selection: Selection) -> dict[int, JsonObject]:
         if not keys:
             return {}
         rows = self._read(shape, keys, "pk", selection)
         return dict(zip((row["pk"] for row in rows), self._objects(shape, rows, selection), strict=True))
 
-    def _objects(self, shape: Shape, rows: Sequence[Row], selection: Selection) -> list[Answer]:
+    def _objects(self, shape: Shape, rows: Sequence[Row], selection: Selection) -> list[JsonObject]:
         names = selection.names(shape)
         makers = [(name, shape.fields[name].make) for name in names if name in shape.fields]
-        objects: list[Answer] = [{name: make(row) for name, make in makers} for row in rows]
+        objects: list[JsonObject] = [{name: make(row) for name, make in makers} for row in rows]
         values: Iterable[object]
         for name in names:
-            if name in shape.ones:
-                values = self._ones(shape.ones[name], rows, selection, name)
-            elif name in shape.manys:
-                values = self._manys(shape.manys[name], rows, selection.nested(name))
+            if name in shape.to_one:
+                values = self._to_one_values(shape.to_one[name], rows, selection, name)
+            elif name in shape.to_many:
+                values = self._to_many_values(shape.to_many[name], rows, selection.nested(name))
             else:
                 continue
-            for one, value in zip(objects, values, strict=True):
-                one[name] = value
+            for obj, value in zip(objects, values, strict=True):
+                obj[name] = value
         return objects
 
-    def _ones(
-        self, one: ToOne, rows: Sequence[Row], selection: Selection, name: str
-    ) -> Iterable[Answer | None]:
+    def _to_one_values(
+        self, relation: ToOne, rows: Sequence[Row], selection: Selection, name: str
+    ) -> Iterable[JsonObject | None]:
         if name in selection.expanded:
-            keys = {row[one.path] for row in rows} - {None}
-            found = self._by_key(one.resource, keys, selection.nested(name))
-            return [found.get(row[one.path]) for row in rows]
-        url, key, edition = one.resource.url, one.key_column(), one.edition_column()
+            keys = {row[relation.path] for row in rows} - {None}
+            object_by_key = self._by_key(relation.resource, keys, selection.nested(name))
+            return [object_by_key.get(row[relation.path]) for row in rows]
+        url, key, edition = relation.resource.url, relation.key_column(), relation.edition_column()
         return [
             {"id": str(row[key]), "url": url(row[edition] if edition else None, row[key])}
-            if row[one.path] is not None
+            if row[relation.path] is not None
             else None
             for row in rows
         ]
 
-    def _manys(self, many: ToMany, rows: Sequence[Row], selection: Selection) -> Iterable[list[Answer]]:
+    def _to_many_values(
+        self, relation: ToMany, rows: Sequence[Row], selection: Selection
+    ) -> Iterable[list[JsonObject]]:
         """Return the related objects of each row, in order. One query, and those of nested relations."""
-        groups: dict[int, list[Answer]] = {row["pk"]: [] for row in rows}
+        groups: dict[int, list[JsonObject]] = {row["pk"]: [] for row in rows}
         if groups:
-            found = self._read(many.resource, groups, many.owner, selection, many.order)
-            for row, one in zip(found, self._objects(many.resource, found, selection), strict=True):
-                groups[row[many.owner]].append(one)
+            related_rows = self._read(relation.resource, groups, relation.owner, selection, relation.order)
+            for row, obj in zip(
+                related_rows, self._objects(relation.resource, related_rows, selection), strict=True
+            ):
+                groups[row[relation.owner]].append(obj)
         return [groups[row["pk"]] for row in rows]
 
     def _read(
@@ -157,21 +161,21 @@ class Reader:
         for name in selection.names(shape):
             if name in shape.fields:
                 columns.update(shape.fields[name].columns)
-            elif name in shape.ones:
-                columns.update(shape.ones[name].columns())
+            elif name in shape.to_one:
+                columns.update(shape.to_one[name].columns())
         rows = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
         found = list(rows.order_by(*order).values(*sorted(columns)))
         if found and isinstance(shape, Resource) and not MOMENT_FIELDS.isdisjoint(selection.names(shape)):
-            known = moments(shape.model, shape.followed, {row["pk"] for row in found}, self.at)
+            moments_by_key = moments(shape.model, shape.followed, {row["pk"] for row in found}, self.at)
             for row in found:
-                row[MOMENTS] = known[row["pk"]]
+                row[MOMENTS] = moments_by_key[row["pk"]]
         return found
 
 
-def search_keys(words: str, kind: str, edition: str = "") -> list[int]:
+def search_keys(text: str, kind: str, edition: str = "") -> list[int]:
     """Return the primary keys of the matching rows, the most relevant first; at most 1,000."""
     # The module that updates the index is in a higher layer, so it is imported by name.
     import_string(settings.SEARCH_INDEX_REFRESH)()
     key = Edition.objects.published().filter(slug=edition).values_list("pk", flat=True).first()
-    hits = find_documents(parse_query(words), edition=key, kinds=[kind], limit=MAX_HITS)
+    hits = find_documents(parse_query(text), edition=key, kinds=[kind], limit=MAX_HITS)
     return [hit.object_id for hit in hits.page]

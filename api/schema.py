@@ -101,8 +101,8 @@ def object_schema(
     properties: Mapping[str, object], required: Iterable[str] = (), help: Text = ""
 ) -> JsonSchema:
     """Return the schema of an object. Properties that it does not list are allowed, as OpenAPI defines it."""
-    needed = {"required": found} if (found := list(required)) else {}
-    return describe({"type": "object", "properties": properties, **needed}, help)
+    required_part = {"required": names} if (names := list(required)) else {}
+    return describe({"type": "object", "properties": properties, **required_part}, help)
 
 
 def components() -> Iterator[tuple[str, JsonSchema]]:
@@ -167,11 +167,11 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     body = body_serializer(resource)()
     yield f"{title}Body", body_schema(body)
     yield f"Patched{title}Body", body_schema(body, is_partial=True)
-    more = {
+    extra = {
         "written": describe(ref(f"{title}Body"), _("To staff: all that can be written, as a body says it.")),
         "warnings": describe(list_of("Warning"), _("After a change: the schedule conflicts it causes.")),
     }
-    yield f"{title}InFull", shape_schema(resource, more)
+    yield f"{title}InFull", shape_schema(resource, extra)
     outdated = {"detail": detail, "current": ref(f"{title}InFull")}
     yield f"{title}Outdated", object_schema(outdated, outdated)
 
@@ -183,32 +183,34 @@ def list_schema(name: str) -> JsonSchema:
 
 
 def parts_of(shape: Shape) -> Iterator[Shape]:
-    return (many.resource for many in shape.manys.values() if many.is_part)
+    return (many.resource for many in shape.to_many.values() if many.is_part)
 
 
-def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> JsonSchema:
+def shape_schema(shape: Shape, extra: Mapping[str, object] | None = None) -> JsonSchema:
     """Return the schema of a response. Only `id` is required, as `?fields=` can leave out all others."""
     fields = shape.fields.items()
-    properties: dict[str, object] = {name: describe(one.schema, one.help) for name, one in fields}
-    for name, one in shape.ones.items():
-        either = [ref("Reference"), ref(one.resource.title), {"type": "null"}]
-        properties[name] = describe({"anyOf": either}, one.help)
-    for name, many in shape.manys.items():
+    properties: dict[str, object] = {name: describe(field.schema, field.help) for name, field in fields}
+    for name, relation in shape.to_one.items():
+        either = [ref("Reference"), ref(relation.resource.title), {"type": "null"}]
+        properties[name] = describe({"anyOf": either}, relation.help)
+    for name, relation in shape.to_many.items():
         expanding = format_lazy(_("With expand={name}."), name=name)
-        help = many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
-        properties[name] = describe(list_of(many.resource.title), help)
+        help = relation.help if relation.is_part else format_lazy("{} {}", relation.help, expanding)
+        properties[name] = describe(list_of(relation.resource.title), help)
     help = shape.help if isinstance(shape, Resource) else shape.title
-    return object_schema({**properties, **(more or {})}, {"id"} & properties.keys(), help)
+    return object_schema({**properties, **(extra or {})}, {"id"} & properties.keys(), help)
 
 
 def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = False) -> JsonSchema:
-    properties = {name: describe(input_schema(one), one.help_text or "") for name, one in body.fields.items()}
-    required = [] if is_partial else [name for name, one in body.fields.items() if one.required]
+    properties = {
+        name: describe(input_schema(field), field.help_text or "") for name, field in body.fields.items()
+    }
+    required = [] if is_partial else [name for name, field in body.fields.items() if field.required]
     return object_schema(properties, required, type(body).__doc__ or "")
 
 
 def input_schema(field: BodyField) -> JsonSchema:
-    found: JsonSchema
+    schema: JsonSchema
     match field:
         case ReferenceField():
             text = {**STRING, "minLength": 1, "maxLength": 500}
@@ -219,28 +221,28 @@ def input_schema(field: BodyField) -> JsonSchema:
         case serializers.ListField():
             return {"type": "array", "items": input_schema(field.child), "maxItems": field.max_length}
         case serializers.ChoiceField():
-            found = {"type": "string", "enum": list(field.choices)}
+            schema = {"type": "string", "enum": list(field.choices)}
         case serializers.BooleanField():
-            found = {"type": "boolean"}
+            schema = {"type": "boolean"}
         case serializers.IntegerField():
-            found = {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
+            schema = {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
         case serializers.DateTimeField():
-            found = {"type": "string", "format": "date-time"}
+            schema = {"type": "string", "format": "date-time"}
         case serializers.DateField():
-            found = {"type": "string", "format": "date"}
+            schema = {"type": "string", "format": "date"}
         case serializers.CharField(max_length=int() as length):
-            found = {"type": "string", "maxLength": length}
+            schema = {"type": "string", "maxLength": length}
         case _:
-            found = STRING
-    return {**found, "type": [found["type"], "null"]} if field.allow_null else found
+            schema = STRING
+    return {**schema, "type": [schema["type"], "null"]} if field.allow_null else schema
 
 
-def filter_schema(one: Filter) -> JsonSchema:
-    match one:
+def filter_schema(filter_: Filter) -> JsonSchema:
+    match filter_:
         case KindFilter():
-            return kind_schema(one.model_of_kinds)
+            return kind_schema(filter_.model_of_kinds)
         case ChoiceFilter():
-            return {"type": "string", "enum": [value for value, _label in one.extra["choices"]]}
+            return {"type": "string", "enum": [value for value, _label in filter_.extra["choices"]]}
         case BooleanFilter():
             return {"type": "boolean"}
         case NumberFilter():
@@ -249,9 +251,9 @@ def filter_schema(one: Filter) -> JsonSchema:
             return {"type": "string", "format": "date"}
         case IsoDateTimeFilter():
             return {"type": "string", "format": "date-time"}
-    if REFERENCE_VALIDATOR in one.extra.get("validators", []):
+    if REFERENCE_VALIDATOR in filter_.extra.get("validators", []):
         return {"type": "string", "pattern": REFERENCE_PATTERN}
-    return {"type": "string", "maxLength": one.extra["max_length"]}
+    return {"type": "string", "maxLength": filter_.extra["max_length"]}
 
 
 # Operations
@@ -259,14 +261,14 @@ def filter_schema(one: Filter) -> JsonSchema:
 
 def paths() -> Iterator[tuple[str, JsonSchema]]:
     """Yield the path of each address with its operations."""
-    reading = {
+    operation = {
         "operationId": "root",
         "summary": "Where the list of each resource is.",
         "tags": ["api"],
         "security": [{}],
         "responses": {"200": json_response("", ref("Root")), **error_responses("Error", 400, 401, 429)},
     }
-    yield f"/api/{VERSION}/", {"get": reading}
+    yield f"/api/{VERSION}/", {"get": operation}
     for resource in RESOURCES.values():
         name, is_written = resource.name, bool(resource.writable)
         root = f"/api/{VERSION}/{name}/"
@@ -277,16 +279,16 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
         if resource.edition:
             yield f"{root}{{edition}}/{{id}}/", single_operations(resource, ["edition", "id"])
         if not resource.edition or resource.edition_optional:
-            where = "_of_site" if resource.edition_optional else ""
-            yield f"{root}{{id}}/", single_operations(resource, ["id"], where)
+            suffix = "_of_site" if resource.edition_optional else ""
+            yield f"{root}{{id}}/", single_operations(resource, ["id"], suffix)
 
 
 def list_operation(resource: Resource) -> JsonSchema:
     files = {MEDIA_TYPES[name]: {"schema": STRING} for name in FILES.get(resource.name, ())}
-    listed = {"schema": ref(f"{resource.title}List")}
+    page_schema = {"schema": ref(f"{resource.title}List")}
     if resource.model.public_when:
-        listed = {"schema": {"anyOf": [listed["schema"], ref("DeletedList")]}}
-    page = {"application/json": listed, **files}
+        page_schema = {"schema": {"anyOf": [page_schema["schema"], ref("DeletedList")]}}
+    page = {"application/json": page_schema, **files}
     responses = {"200": {"description": "", "content": page}, **error_responses("Error", 400, 401, 429)}
     parameters = [*selection_parameters(resource), *list_parameters(resource)]
     return operation(resource, "list", resource.help, parameters, responses, READ_SECURITY)
@@ -303,36 +305,38 @@ def create_operation(resource: Resource) -> JsonSchema:
     return operation(resource, name, summary, parameters, responses, body=f"{resource.title}Body")
 
 
-def single_operations(resource: Resource, path: list[str], where: str = "") -> JsonSchema:
+def single_operations(resource: Resource, names: list[str], suffix: str = "") -> JsonSchema:
     title, is_written = resource.title, bool(resource.writable)
-    shown = ref(f"{title}InFull" if is_written else title)
+    row_schema = ref(f"{title}InFull" if is_written else title)
     help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
-    parameters = [parameter(name, help[name], STRING, place="path") for name in path]
+    parameters = [parameter(name, help[name], STRING, place="path") for name in names]
     parameters += selection_parameters(resource)
     moved = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
     gone = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
     responses = {
-        "200": json_response("", shown),
+        "200": json_response("", row_schema),
         **moved,
         **error_responses("Error", 400, 401, 404, 429),
         **gone,
     }
     summary = format_lazy(_("One of them: {title}."), title=title)
-    found = {"get": operation(resource, f"retrieve{where}", summary, parameters, responses, READ_SECURITY)}
+    operations = {
+        "get": operation(resource, f"retrieve{suffix}", summary, parameters, responses, READ_SECURITY)
+    }
     if not is_written:
-        return found
+        return operations
     parameters.append(parameter("If-Match", IF_MATCH, STRING, place="header"))
     outdated = {"412": json_response(CODES[412], ref(f"{title}Outdated"))}
     refusals = {**error_responses("Refusal", 400, 401, 403, 404, 409, 428, 429), **outdated}
-    updated = {"200": json_response("", shown), **refusals, **error_responses("Refusal", 415)}
+    updated = {"200": json_response("", row_schema), **refusals, **error_responses("Refusal", 415)}
     summary = format_lazy(_("Change one: {title}. What is left out stays as it is."), title=title)
-    found["patch"] = operation(
-        resource, f"update{where}", summary, parameters, updated, body=f"Patched{title}Body", is_partial=True
+    operations["patch"] = operation(
+        resource, f"update{suffix}", summary, parameters, updated, body=f"Patched{title}Body", is_partial=True
     )
     deleted = {"204": {"description": _("It is gone.")}, **refusals}
     summary = format_lazy(_("Delete one: {title}, with what belongs to it."), title=title)
-    found["delete"] = operation(resource, f"delete{where}", summary, parameters, deleted)
-    return found
+    operations["delete"] = operation(resource, f"delete{suffix}", summary, parameters, deleted)
+    return operations
 
 
 def operation(
@@ -353,7 +357,7 @@ def operation(
         "operationId": f"{resource.name}_{name}",
         "summary": summary,
         "tags": [resource.name],
-        "parameters": sorted(parameters, key=lambda one: str(one["name"])),
+        "parameters": sorted(parameters, key=lambda definition: str(definition["name"])),
         "security": security,
         **({"requestBody": request_body} if body else {}),
         "responses": responses,
@@ -385,8 +389,8 @@ def selection_parameters(resource: Resource) -> Iterator[JsonSchema]:
 
 
 def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
-    for name, one in (resource.filters or ResourceFilter).base_filters.items():
-        yield parameter(name, one.extra.get("help_text", ""), filter_schema(one))
+    for name, filter_ in (resource.filters or ResourceFilter).base_filters.items():
+        yield parameter(name, filter_.extra.get("help_text", ""), filter_schema(filter_))
     orders = [name for order in resource.orders for name in (order, f"-{order}")]
     orders += [RELEVANCE] if resource.kind else []
     if orders:
@@ -396,6 +400,6 @@ def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
     help = format_lazy(_("At most {maximum}, also where more is asked for."), maximum=MAX_PAGE_SIZE)
     yield parameter("page_size", help, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
     if files := FILES.get(resource.name):
-        known = {**STRING, "enum": ["json", *files]}
-        yield parameter("format", _("All that is left of the list as a file."), known)
+        format_schema = {**STRING, "enum": ["json", *files]}
+        yield parameter("format", _("All that is left of the list as a file."), format_schema)
     yield parameter("cursor", _("From “next” of the page before."), STRING)

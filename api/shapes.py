@@ -110,22 +110,22 @@ class Shape:
     """The fields of a row that are shown and written.
 
     `prepare` adds the annotations that the fields need, as of a moment. `writable` lists columns; if there
-    are any, the references in `ones` and the parts in `manys` can be written too.
+    are any, the references in `to_one` and the parts in `to_many` can be written too.
     `part_key`: the columns that identify a part within its owner.
     """
 
     title: str
     model: type[Content]
     fields: Mapping[str, Field]
-    ones: Mapping[str, ToOne] = field(default_factory=dict)
-    manys: Mapping[str, ToMany] = field(default_factory=dict)
+    to_one: Mapping[str, ToOne] = field(default_factory=dict)
+    to_many: Mapping[str, ToMany] = field(default_factory=dict)
     prepare: Callable[[Rows, datetime], Rows] = lambda rows, at: rows
     writable: tuple[str, ...] = ()
     part_key: tuple[str, ...] = ()
 
     @property
     def relations(self) -> Mapping[str, ToOne | ToMany]:
-        return {**self.ones, **self.manys}
+        return {**self.to_one, **self.to_many}
 
     @property
     def names(self) -> list[str]:
@@ -135,23 +135,29 @@ class Shape:
     @property
     def default_names(self) -> list[str]:
         """Return the names in a response without `?fields=`."""
-        parts = [name for name, many in self.manys.items() if many.is_part]
-        return [*self.fields, *self.ones, *parts]
+        parts = [name for name, relation in self.to_many.items() if relation.is_part]
+        return [*self.fields, *self.to_one, *parts]
 
     @property
     def references(self) -> dict[str, str]:
         """Return the name of the resource of each writable reference, by column."""
-        return {name: one.target for name, one in self.ones.items() if name != "edition"}
+        return {name: relation.target for name, relation in self.to_one.items() if name != "edition"}
 
     @property
     def lists_of_references(self) -> dict[str, str]:
         """Return the name of the resource of each writable list of references, by column."""
-        return {name: many.shape for name, many in self.manys.items() if isinstance(many.shape, str)}
+        return {
+            name: relation.shape for name, relation in self.to_many.items() if isinstance(relation.shape, str)
+        }
 
     @property
     def parts(self) -> dict[str, ToMany]:
         """Return the relations whose rows are written with this one, as a list."""
-        return {name: many for name, many in self.manys.items() if many.is_part and many.resource.writable}
+        return {
+            name: relation
+            for name, relation in self.to_many.items()
+            if relation.is_part and relation.resource.writable
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -215,22 +221,24 @@ def identity_fields(resource: Resource) -> dict[str, Field]:
         return resource.url(row[edition] if edition else None, row[key])
 
     def links(row: Row) -> dict[str, str]:
-        own = f"{row[edition]}/{row[key]}" if edition else row[key]
-        return {name: f"{list_url(name)}?{parameter}={own}" for name, parameter in resource.lists.items()}
+        reference = f"{row[edition]}/{row[key]}" if edition else row[key]
+        return {
+            name: f"{list_url(name)}?{parameter}={reference}" for name, parameter in resource.lists.items()
+        }
 
-    found = {
+    fields = {
         "id": Field((key,), lambda row: str(row[key]), ID_HELP),
         "url": Field(columns, url, _("The address of this row in the API."), URL),
         "page": resource.page,
     }
-    found |= {
+    fields |= {
         "created_at": Field((), lambda row: to_utc_iso(row[MOMENTS].created), CREATED_HELP, MOMENT),
         "changed_at": Field((), lambda row: to_utc_iso(row[MOMENTS].changed), CHANGED_HELP, MOMENT),
     }
     if resource.lists:
         schema = {"type": "object", "additionalProperties": URL}
-        found["links"] = Field(columns, links, _("Lists of what belongs to it."), schema)
-    return found
+        fields["links"] = Field(columns, links, _("Lists of what belongs to it."), schema)
+    return fields
 
 
 def to_utc_iso(moment: datetime | None) -> str | None:
@@ -267,31 +275,31 @@ HELP: Mapping[str, Text] = {
 
 def column_fields(model: type[Content], *names: str, **helps: Text) -> dict[str, Field]:
     """Return fields with the types, choices and help texts of the model; `helps` replaces the help texts."""
-    found: dict[str, Field] = {}
+    fields: dict[str, Field] = {}
     for name in names:
-        found |= _column_fields(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
-    return found
+        fields |= _column_fields(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
+    return fields
 
 
-def _column_fields(model: type[Content], own: Any, help: Text) -> dict[str, Field]:
-    name: str = own.name
-    label = format_lazy("{}.", capfirst(own.verbose_name))
+def _column_fields(model: type[Content], column: Any, help: Text) -> dict[str, Field]:
+    name: str = column.name
+    label = format_lazy("{}.", capfirst(column.verbose_name))
     if f"{name}_html" in model.derived_fields:
         return text_fields(name, help or label)
-    help = help or (format_lazy("{} {}", label, own.help_text) if own.help_text else label)
-    match own:
+    help = help or (format_lazy("{} {}", label, column.help_text) if column.help_text else label)
+    match column:
         case models.FileField():
             return {name: Field((name,), lambda row: file_url(row[name]), help)}
         case models.DateField():
-            schema = nullable("string", own.null, format="date")
+            schema = nullable("string", column.null, format="date")
             return {name: Field((name,), lambda row: row[name] and row[name].isoformat(), help, schema)}
         case LinesField():
             return {name: column_field(name, help, STRINGS)}
         case models.BooleanField():
             return {name: column_field(name, help, {"type": "boolean"})}
         case models.IntegerField():
-            return {name: column_field(name, help, nullable("integer", own.null))}
-    values = [value for value, _label in own.choices or ()]
+            return {name: column_field(name, help, nullable("integer", column.null))}
+    values = [value for value, _label in column.choices or ()]
     return {name: column_field(name, help, {"type": "string", "enum": values} if values else STRING)}
 
 

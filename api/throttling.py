@@ -21,17 +21,17 @@ class PerMinuteThrottle(BaseThrottle):
     """Limits requests in each minute of the clock, with counters in Django's cache."""
 
     def __init__(self) -> None:
-        self.left = 0.0
+        self.seconds_left = 0.0
 
     def timer(self) -> float:
         return time.time()
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        who, limit = self.identify(request)
+        identity, limit = self.identify(request)
         # Use a digest: caches restrict the characters of keys, and addresses must not be stored.
-        digest = blake2b(who.encode("utf-8", "replace"), digest_size=12).hexdigest()
+        digest = blake2b(identity.encode("utf-8", "replace"), digest_size=12).hexdigest()
         now = self.timer()
-        self.left = MINUTE - now % MINUTE
+        self.seconds_left = MINUTE - now % MINUTE
         key = f"throttle:{digest}:{int(now // MINUTE)}"
         try:
             if cache.add(key, 1, timeout=2 * MINUTE):
@@ -43,7 +43,7 @@ class PerMinuteThrottle(BaseThrottle):
             return True
 
     def wait(self) -> float:
-        return self.left
+        return self.seconds_left
 
     def identify(self, request: Request) -> tuple[str, int]:
         """Return a name for the requests that are counted together, and their limit."""

@@ -24,13 +24,13 @@ def addresses(resource: Resource) -> Iterator[URLPattern]:
     name, ending = resource.name, f"<{CONVERTERS[resource.key]}:id>/"
     creating = {"post": "create"} if resource.writable else {}
     changing = {"patch": "partial_update", "delete": "destroy"} if resource.writable else {}
-    many = ResourceViewSet.as_view({"get": "list", **creating}, resource=resource)
-    one = ResourceViewSet.as_view({"get": "retrieve", **changing}, resource=resource)
-    yield path(f"{VERSION}/{name}/", many, name=name)
+    list_view = ResourceViewSet.as_view({"get": "list", **creating}, resource=resource)
+    row_view = ResourceViewSet.as_view({"get": "retrieve", **changing}, resource=resource)
+    yield path(f"{VERSION}/{name}/", list_view, name=name)
     if resource.edition:
-        yield path(f"{VERSION}/{name}/<key:edition>/{ending}", one, name=f"{name}_one")
+        yield path(f"{VERSION}/{name}/<key:edition>/{ending}", row_view, name=f"{name}_one")
     if not resource.edition or resource.edition_optional:
-        yield path(f"{VERSION}/{name}/{ending}", one, name=f"{name}_of_site")
+        yield path(f"{VERSION}/{name}/{ending}", row_view, name=f"{name}_of_site")
 
 
 urlpatterns = [

@@ -37,10 +37,10 @@ DELETED_PARAMETERS = (DELETED, "edition", "conference", "changed_since", "page_s
 FORMAT_HINT = gettext_lazy("Leave it out if you use “format”: a file has the whole list and fixed columns.")
 
 
-def refuse_unknown(request: Request, known: Collection[str]) -> None:
+def refuse_unknown(request: Request, allowed: Collection[str]) -> None:
     for name in request.query_params:
-        if name not in known:
-            raise UnknownParameter(name, known)
+        if name not in allowed:
+            raise UnknownParameter(name, allowed)
 
 
 class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
@@ -58,28 +58,28 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
     def list(self, request: Request) -> HttpResponseBase:
         parameters, resource = request.query_params, self.resource
         filters: type[ResourceFilter] = resource.filters or ResourceFilter
-        others = ["format"] if resource.name in FILES else []
-        others += [DELETED] if resource.model.public_when else []
-        narrowing = filters(parameters, resource, self.reader, others)
-        rows = narrowing.filtered_rows()
+        other_parameters = ["format"] if resource.name in FILES else []
+        other_parameters += [DELETED] if resource.model.public_when else []
+        filter_set = filters(parameters, resource, self.reader, other_parameters)
+        rows = filter_set.filtered_rows()
         if self.asks_for_deleted(parameters):
-            return self.list_deleted(request, narrowing.form.cleaned_data)
-        words = parameters.get("q", "")
+            return self.list_deleted(request, filter_set.form.cleaned_data)
+        text = parameters.get("q", "")
         if send := self.get_sender(parameters.get("format", "")):
             for name in LIST_PARAMETERS:
                 if parameters.get(name):
                     raise BadValue(name, parameters[name], FORMAT_HINT)
-            return send(request, self.reader, self.search_rows(words, rows))
+            return send(request, self.reader, self.search_rows(text, rows))
         selection = self.selection(request)
         page = self.page(request, selection)
-        if words and page.order in ("", RELEVANCE):
-            ranking = search_keys(words, resource.kind, parameters.get("edition", ""))
-            left = set(rows.order_by().filter(pk__in=ranking).values_list("pk", flat=True))
-            keys, following = page.paginate_keys([key for key in ranking if key in left])
+        if text and page.order in ("", RELEVANCE):
+            ranking = search_keys(text, resource.kind, parameters.get("edition", ""))
+            matching_keys = set(rows.order_by().filter(pk__in=ranking).values_list("pk", flat=True))
+            keys, next_cursor = page.paginate_keys([key for key in ranking if key in matching_keys])
         else:
-            keys, following = page.paginate_rows(self.search_rows(words, rows))
+            keys, next_cursor = page.paginate_rows(self.search_rows(text, rows))
         results = self.reader.objects(resource, keys, selection)
-        return Response({"next": self.next_url(request, following), "results": results})
+        return Response({"next": self.next_url(request, next_cursor), "results": results})
 
     def asks_for_deleted(self, parameters: QueryDict) -> bool:
         """Return whether to list deleted rows; raise `BadValue` if other parameters do not allow it."""
@@ -88,40 +88,40 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             raise BadValue(DELETED, value, allowed=["true", "false"])
         if value.lower() != "true":
             return False
-        for name, given in parameters.items():
-            if name not in DELETED_PARAMETERS and given:
-                raise BadValue(name, str(given), _("Leave it out if you use “deleted”."))
+        for name, other_value in parameters.items():
+            if name not in DELETED_PARAMETERS and other_value:
+                raise BadValue(name, str(other_value), _("Leave it out if you use “deleted”."))
         return True
 
-    def list_deleted(self, request: Request, wanted: dict[str, Any]) -> Response:
+    def list_deleted(self, request: Request, filters: dict[str, Any]) -> Response:
         """List the rows that are no longer public, in the order in which they ceased to be."""
         at, editions = self.reader.at, Edition.objects.published(self.reader.at).order_by()
-        if wanted.get("edition"):
-            editions = editions.filter(slug=wanted["edition"].rpartition("/")[2])
-        if wanted.get("conference"):
-            editions = editions.filter(conference__slug=wanted["conference"])
-        is_narrowed = wanted.get("edition") or wanted.get("conference")
+        if filters.get("edition"):
+            editions = editions.filter(slug=filters["edition"].rpartition("/")[2])
+        if filters.get("conference"):
+            editions = editions.filter(conference__slug=filters["conference"])
+        is_narrowed = filters.get("edition") or filters.get("conference")
         keys = [*editions.values_list("pk", flat=True)] if is_narrowed else None
-        found = former_rows(self.resource, keys, at, wanted.get("changed_since") or EARLIEST)
+        rows = former_rows(self.resource, keys, at, filters.get("changed_since") or EARLIEST)
         page = self.page(request, Selection())
-        shown, following = page.paginate_keys([*found])
-        results = [found[key].answer for key in shown]
-        return Response({"next": self.next_url(request, following), "results": results})
+        page_keys, next_cursor = page.paginate_keys([*rows])
+        results = [rows[key].json_object for key in page_keys]
+        return Response({"next": self.next_url(request, next_cursor), "results": results})
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
         refuse_unknown(request, ("fields", "expand"))
         selection = self.selection(request)
         key = self.rows_at(id, edition).values_list("pk", flat=True).first()
-        found = self.reader.objects(self.resource, [] if key is None else [key], selection)
-        if found:
-            return Response(found[0])
+        objects = self.reader.objects(self.resource, [] if key is None else [key], selection)
+        if objects:
+            return Response(objects[0])
         url = self.moved_to(id)
         if url is None:
-            gone = former_row(self.resource, edition, id, self.reader.at)
-            if gone is None:
+            former = former_row(self.resource, edition, id, self.reader.at)
+            if former is None:
                 raise Http404
-            answer = {"detail": _("It is no longer public."), **gone.answer}
-            return Response(answer, status=status.HTTP_410_GONE)
+            content = {"detail": _("It is no longer public."), **former.json_object}
+            return Response(content, status=status.HTTP_410_GONE)
         return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
 
     def moved_to(self, id: str) -> str | None:
@@ -145,10 +145,10 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
     def get_sender(self, name: str) -> Sender | None:
         """Return the sender of this file format, `None` for JSON; raise `BadValue` for an unknown format."""
-        known = FILES.get(self.resource.name, {})
-        if name not in known and name not in ("", JSON):
-            raise BadValue("format", name, allowed=[JSON, *known])
-        return known.get(name)
+        senders = FILES.get(self.resource.name, {})
+        if name not in senders and name not in ("", JSON):
+            raise BadValue("format", name, allowed=[JSON, *senders])
+        return senders.get(name)
 
     def selection(self, request: Request) -> Selection:
         parameters = request.query_params
@@ -157,10 +157,10 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
     def page(self, request: Request, selection: Selection) -> Page:
         parameters = request.query_params
         order = parameters.get("ordering", "")
-        known = [name for field in self.resource.orders for name in (field, f"-{field}")]
-        known += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
-        if order and order not in known:
-            raise BadValue("ordering", order, allowed=known)
+        orders = [name for field in self.resource.orders for name in (field, f"-{field}")]
+        orders += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
+        if order and order not in orders:
+            raise BadValue("ordering", order, allowed=orders)
         limit = MAX_EXPANDED_ROWS if selection.expanded else MAX_PAGE_SIZE
         size = parameters.get("page_size", "")
         if size and not (size.isascii() and size.isdigit() and int(size[:9])):
@@ -168,15 +168,15 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         number = min(int(size[:9]), limit) if size else PAGE_SIZE
         return Page(number, order, parameters.get("cursor", ""), self.resource.orders)
 
-    def search_rows(self, words: str, rows: Rows) -> Rows:
-        return rows.filter(pk__in=search_keys(words, self.resource.kind)) if words else rows
+    def search_rows(self, text: str, rows: Rows) -> Rows:
+        return rows.filter(pk__in=search_keys(text, self.resource.kind)) if text else rows
 
-    def next_url(self, request: Request, following: object) -> str | None:
+    def next_url(self, request: Request, cursor: object) -> str | None:
         """Return the URL of the next page, which differs only in the cursor; `None` after the last page."""
-        if following is None:
+        if cursor is None:
             return None
         query = request.query_params.copy()
-        query["cursor"] = str(following)
+        query["cursor"] = str(cursor)
         return f"{settings.SITE_URL}{request.path}?{query.urlencode(safe=',/:')}"
 
 

@@ -51,8 +51,8 @@ AUTHORS = Shape(
             presenting=_("Whether presenting the paper."),
         ),
     },
-    ones={"person": ToOne("people", "person", _("The person."))},
-    manys={
+    to_one={"person": ToOne("people", "person", _("The person."))},
+    to_many={
         "institutions": ToMany(
             "institutions", "authorships", _("The institutions of these affiliations."), ("name", "pk")
         )
@@ -66,7 +66,7 @@ AWARDS_WON = Shape(
         "name": column_field("award__name", _("The name of the award.")),
         **text_fields("citation", _("The jury's words.")),
     },
-    ones={"award": ToOne("awards", "award", _("The award, which may be of a later edition."))},
+    to_one={"award": ToOne("awards", "award", _("The award, which may be of a later edition."))},
 )
 
 PAPER_COLUMNS = (
@@ -99,8 +99,8 @@ PAPERS = Resource(
         ),
         **column_fields(Paper, "status"),
     },
-    ones={"edition": EDITION, "topic": ToOne("topics", "topic", _("The topic it belongs to."))},
-    manys={
+    to_one={"edition": EDITION, "topic": ToOne("topics", "topic", _("The topic it belongs to."))},
+    to_many={
         "authors": ToMany(AUTHORS, "paper", _("The authors in order."), ("position",)),
         "awards": ToMany(AWARDS_WON, "paper", _("What it won."), ("award__position", "award", "position")),
         "presentations": ToMany(
@@ -137,7 +137,7 @@ TOPICS = Resource(
             "paper_count", _("How many published papers are in it and below it."), {"type": "integer"}
         ),
     },
-    ones={"edition": EDITION, "parent": ToOne("topics", "parent", _("The topic above it."))},
+    to_one={"edition": EDITION, "parent": ToOne("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
     follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
@@ -174,7 +174,7 @@ MATERIALS = Resource(
             visible=_("Whether everybody sees it; others are shown to staff alone."),
         ),
     },
-    ones={
+    to_one={
         "edition": ToOne(
             "editions", "paper__edition", _("The edition it belongs to."), key="paper__edition__slug"
         ),
@@ -194,7 +194,7 @@ WINNERS = Shape(
     writable=("citation",),
     part_key=("paper", "person"),
     fields=text_fields("citation", _("The jury's words.")),
-    ones={
+    to_one={
         "paper": ToOne("papers", "paper", _("The paper that won, which may be an older one.")),
         "person": ToOne("people", "person", _("The person who won.")),
     },
@@ -214,8 +214,8 @@ AWARDS = Resource(
     fields={
         **column_fields(Award, "name", "citation", "position", "status", citation=_("What it is given for.")),
     },
-    ones={"edition": EDITION},
-    manys={"winners": ToMany(WINNERS, "award", _("Who won it."), ("position", "pk"))},
+    to_one={"edition": EDITION},
+    to_many={"winners": ToMany(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
     follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},

@@ -44,7 +44,7 @@ PEOPLE = Resource(
         Person,
         *("name", "given", "family", "native_name", "affiliation", "orcid", "homepage", "photo", "biography"),
     ),
-    manys={
+    to_many={
         "other_names": ToMany(NAMES, "person", _("Other spellings of the name."), ("name", "pk")),
         "identifiers": ToMany(
             IDENTIFIERS, "person", _("What other systems call the person."), ("scheme", "value")

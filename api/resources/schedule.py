@@ -97,7 +97,7 @@ ROOMS = Resource(
     page=page_field(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
     filters=RoomFilter,
     fields=column_fields(Room, "name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
-    ones={"edition": EDITION},
+    to_one={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
     follows=(in_edition("edition", *SCHEDULE),),
     orders={"name": F("name"), "position": F("position")},
@@ -115,7 +115,7 @@ ROLES = Shape(
         "name": column_field("shown_name", _("The name as printed.")),
         **column_fields(SessionRole, "affiliation"),
     },
-    ones={"person": ToOne("people", "person", _("The person."))},
+    to_one={"person": ToOne("people", "person", _("The person."))},
 )
 
 SESSION_COLUMNS = (
@@ -142,12 +142,12 @@ SESSIONS = Resource(
         **called_off("", "parent__"),
         **column_fields(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
     },
-    ones={
+    to_one={
         "edition": EDITION,
         "room": ToOne("rooms", "room", _("Where it is.")),
         "parent": ToOne("sessions", "parent", _("The workshop or tutorial that it is part of.")),
     },
-    manys={
+    to_many={
         "people": ToMany(ROLES, "session", _("Speakers, chairs and others, in order."), ("position", "pk")),
         "presentations": ToMany(
             "presentations", "session", _("What is presented."), ("begins", "position", "pk")
@@ -177,7 +177,7 @@ SPEAKERS = Shape(
         "name": column_field("shown_name", _("The name as printed.")),
         **column_fields(Speaker, "affiliation"),
     },
-    ones={"person": ToOne("people", "person", _("The person."))},
+    to_one={"person": ToOne("people", "person", _("The person."))},
 )
 
 
@@ -247,13 +247,13 @@ PRESENTATIONS = Resource(
         **called_off("", "session__", "session__parent__"),
         **column_fields(Presentation, "recording_url", "status"),
     },
-    ones={
+    to_one={
         "edition": EDITION,
         "paper": ToOne("papers", "paper", _("The paper that is presented; null for a talk of its own.")),
         "session": ToOne("sessions", "session", _("The session it is in; null while it is not scheduled.")),
         "room": ToOne("rooms", "place", _("Where it is."), key="place_slug", edition="edition__slug"),
     },
-    manys={
+    to_many={
         "speakers": ToMany(
             SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk")
         )
@@ -296,7 +296,7 @@ RELEASES = Resource(
         "published_at": moment_field("published_at", ZONE, _("When the program was announced.")),
         "timezone": timezone_field(ZONE),
     },
-    ones={"edition": EDITION},
+    to_one={"edition": EDITION},
     follows=(in_edition("edition", *SCHEDULE, fields=CLOCK),),
     orders={"published_at": F("published_at"), "number": F("number")},
 )

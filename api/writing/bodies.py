@@ -72,13 +72,13 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: object) -> tuple[str, str]:
-        named = data.get("url", data.get("id")) if isinstance(data, dict) else data
-        if isinstance(named, int) and not isinstance(named, bool):
-            named = str(named)
-        if not isinstance(named, str) or not named.isprintable() or not 0 < len(named) <= 500:
+        reference = data.get("url", data.get("id")) if isinstance(data, dict) else data
+        if isinstance(reference, int) and not isinstance(reference, bool):
+            reference = str(reference)
+        if not isinstance(reference, str) or not reference.isprintable() or not 0 < len(reference) <= 500:
             self.fail("form")
-        _start, found, own = urlsplit(named).path.partition(f"/api/{VERSION}/{self.target}/")
-        edition, _slash, key = (own if found else named).strip("/").rpartition("/")
+        _start, prefix, path = urlsplit(reference).path.partition(f"/api/{VERSION}/{self.target}/")
+        edition, _slash, key = (path if prefix else reference).strip("/").rpartition("/")
         if not key or "/" in edition:
             self.fail("form")
         return edition, key
@@ -98,8 +98,8 @@ def serializer_field(column: Column) -> BodyField:
         arguments["error_messages"] = {
             "invalid_choice": _("Valid values: %(names)s.") % {"names": ", ".join(dict(column.choices))}
         }
-        known = [(value, str(label)) for value, label in column.choices]
-        return serializers.ChoiceField(choices=known, **arguments)
+        choices = [(value, str(label)) for value, label in column.choices]
+        return serializers.ChoiceField(choices=choices, **arguments)
     if isinstance(column, models.DateTimeField):
         return AwareDateTimeField(allow_null=column.null, **arguments)
     if isinstance(column, models.DateField):
@@ -118,8 +118,8 @@ def serializer_fields(shape: Shape) -> dict[str, BodyField]:
     fields: dict[str, BodyField] = {}
     for name, target in shape.references.items():
         is_null = column_of(shape.model, name).null
-        words = gettext_lazy("{kind}: its id, preceded by its edition if that is a different one.")
-        help = format_lazy(words, kind=RESOURCES[target].title)
+        text = gettext_lazy("{kind}: its id, preceded by its edition if that is a different one.")
+        help = format_lazy(text, kind=RESOURCES[target].title)
         fields[name] = ReferenceField(target, required=not is_null, allow_null=is_null, help_text=help)
     renamed = shape.renamed if isinstance(shape, Resource) else {}
     for name in shape.writable:
@@ -158,8 +158,8 @@ def body_serializer(resource: Resource) -> type[StrictSerializer]:
         )
     fields |= serializer_fields(resource)
     for name, part in resource.parts.items():
-        inner = part_serializer(name, part.resource)
-        fields[name] = inner(  # type: ignore[call-arg] # of many: becomes a ListSerializer
+        part_class = part_serializer(name, part.resource)
+        fields[name] = part_class(  # type: ignore[call-arg] # of many: becomes a ListSerializer
             many=True, required=False, max_length=MAX_ROWS, help_text=gettext_lazy("All of them, in order.")
         )
     title = f"{resource.title}Body"
@@ -167,14 +167,14 @@ def body_serializer(resource: Resource) -> type[StrictSerializer]:
 
 
 # A reference in a body: its container, its key or index in it, its path, and the name of its resource.
-type ReferencePlace = tuple[Any, Any, str, str]
+type ReferenceLocation = tuple[Any, Any, str, str]
 
 
-def references_in(shape: Shape, body: Body, path: str = "") -> Iterator[ReferencePlace]:
+def references_in(shape: Shape, body: Body, path: str = "") -> Iterator[ReferenceLocation]:
     for column, target in shape.references.items():
         if body.get(column) is not None:
             yield body, column, f"{path}{column}", target
-    for column, part in shape.manys.items():
+    for column, part in shape.to_many.items():
         if column not in body:
             continue
         for index, row in enumerate(body[column]):
@@ -189,19 +189,19 @@ def resolve_references(resource: Resource, body: Body, reader: Reader, edition: 
 
     Raises `InvalidBodyError` for unknown references.
     """
-    by_target: dict[str, list[ReferencePlace]] = defaultdict(list)
-    for place in references_in(resource, body):
-        by_target[place[3]].append(place)
+    by_target: dict[str, list[ReferenceLocation]] = defaultdict(list)
+    for reference in references_in(resource, body):
+        by_target[reference[3]].append(reference)
     errors: dict[str, list[str]] = {}
-    for target, found in by_target.items():
-        names = [holder[spot] for holder, spot, _path, _target in found]
-        known = rows_by_reference(target, names, reader, edition)
-        for holder, spot, path, _target in found:
-            row = known.get(full_reference(target, holder[spot], edition))
+    for target, references in by_target.items():
+        names = [container[key] for container, key, _path, _target in references]
+        row_by_reference = rows_by_reference(target, names, reader, edition)
+        for container, key, path, _target in references:
+            row = row_by_reference.get(full_reference(target, container[key], edition))
             if row is None:
-                name = printable("/".join(part for part in holder[spot] if part))
+                name = printable("/".join(part for part in container[key] if part))
                 errors[path] = [_("There is no “%(name)s” among %(kind)s.") % {"name": name, "kind": target}]
-            holder[spot] = row
+            container[key] = row
     if errors:
         raise InvalidBodyError(errors)
 
@@ -216,9 +216,11 @@ def rows_by_reference(
 ) -> dict[tuple[str, str], object]:
     """Return the referenced rows that the reader may see, by full reference. One query."""
     resource = RESOURCES[target]
-    wanted = {full_reference(target, name, edition) for name in names}
-    rows = reader.rows(resource.model).filter(**{f"{resource.key}__in": [key for _slug, key in wanted]})
+    references = {full_reference(target, name, edition) for name in names}
+    rows = reader.rows(resource.model).filter(**{f"{resource.key}__in": [key for _slug, key in references]})
     if resource.edition:
-        rows = rows.filter(edition__slug__in={slug for slug, _key in wanted}).select_related("edition")
-    found = {(row.edition.slug if resource.edition else "", getattr(row, resource.key)): row for row in rows}
-    return {name: row for name, row in found.items() if name in wanted}
+        rows = rows.filter(edition__slug__in={slug for slug, _key in references}).select_related("edition")
+    row_by_reference = {
+        (row.edition.slug if resource.edition else "", getattr(row, resource.key)): row for row in rows
+    }
+    return {name: row for name, row in row_by_reference.items() if name in references}

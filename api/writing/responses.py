@@ -8,7 +8,7 @@ from functools import cache
 
 from django.db.models import Model
 
-from api.reader import Answer
+from api.reader import JsonObject
 from api.shapes import RESOURCES, Resource, Rows, Shape, ToMany, to_local_iso
 from content.models import Content
 from editorial.current_edition import edition_of
@@ -43,11 +43,11 @@ def reference_to_row(row: Content | None) -> str | None:
 
 def reference_paths(model: type[Model], references: Iterable[str]) -> list[str]:
     """Return the `select_related()` paths that references to these columns need."""
-    found = []
+    paths = []
     for column in references:
         target = model._meta.get_field(column).related_model
-        found.append(f"{column}__edition" if hasattr(target, "edition") else column)
-    return found
+        paths.append(f"{column}__edition" if hasattr(target, "edition") else column)
+    return paths
 
 
 def with_references(resource: Resource, rows: Rows) -> Rows:
@@ -59,27 +59,29 @@ def with_references(resource: Resource, rows: Rows) -> Rows:
     return rows.select_related(*paths) if paths else rows
 
 
-def writable_body(resource: Resource, row: Content) -> Answer:
+def writable_body(resource: Resource, row: Content) -> JsonObject:
     """Return the stored row in the form of a request body. One or two queries per kind of part."""
     edition = edition_of(row)
     zone = edition.timezone if edition else "UTC"
-    found: Answer = {} if resource.key == "pk" else {"id": str(getattr(row, resource.key))}
+    body: JsonObject = {} if resource.key == "pk" else {"id": str(getattr(row, resource.key))}
     if resource.has_edition:
-        found["edition"] = edition.slug if edition else None
-    found |= writable_values(resource, row, zone, resource.renamed)
+        body["edition"] = edition.slug if edition else None
+    body |= writable_values(resource, row, zone, resource.renamed)
     for name, part in resource.parts.items():
-        entries = found[name] = list[Answer]()
-        for one in rows_of_part(part, row):
-            values = writable_values(part.resource, one, zone, {})
+        entries = body[name] = list[JsonObject]()
+        for part_row in rows_of_part(part, row):
+            values = writable_values(part.resource, part_row, zone, {})
             for column in part.resource.lists_of_references:
-                values[column] = sorted(str(reference_to_row(far)) for far in getattr(one, column).all())
+                values[column] = sorted(
+                    str(reference_to_row(related)) for related in getattr(part_row, column).all()
+                )
             entries.append(values)
-    return found
+    return body
 
 
-def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str, str]) -> Answer:
+def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str, str]) -> JsonObject:
     """Return the writable references and columns, with times in this zone."""
-    values: Answer = {column: reference_to_row(getattr(row, column)) for column in shape.references}
+    values: JsonObject = {column: reference_to_row(getattr(row, column)) for column in shape.references}
     for column in shape.writable:
         values[renamed.get(column, column)] = to_json_value(getattr(row, column), zone)
     return values
@@ -101,7 +103,7 @@ def rows_of_part(part: ToMany, row: Content) -> list[Content]:
     return list(rows)
 
 
-def etag_of(resource: Resource, row: Content, body: Answer) -> str:
+def etag_of(resource: Resource, row: Content, body: JsonObject) -> str:
     text = json.dumps([resource.name, row.pk, body], sort_keys=True, ensure_ascii=False)
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
@@ -109,19 +111,19 @@ def etag_of(resource: Resource, row: Content, body: Answer) -> str:
 SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room": "rooms", "person": "people"}
 
 
-def clash_warnings(row: Content) -> list[Answer]:
+def clash_warnings(row: Content) -> list[JsonObject]:
     """Return the clashes that concern a row that was written. At most six queries."""
     if isinstance(row, (Session, Presentation, Room)):
-        found = clashes.find_clashes_about([row])
+        row_clashes = clashes.find_clashes_about([row])
     elif isinstance(row, Paper):
         # Its authors cannot be in two places at once.
-        found = clashes.find_clashes_about(row.presentations.select_related("edition"))
+        row_clashes = clashes.find_clashes_about(row.presentations.select_related("edition"))
     else:
         return []
-    return [clash_warning(clash, row.edition.slug) for clash in found]
+    return [clash_warning(clash, row.edition.slug) for clash in row_clashes]
 
 
-def clash_warning(clash: Clash, edition: str) -> Answer:
+def clash_warning(clash: Clash, edition: str) -> JsonObject:
     rows = []
     for subject in clash.subjects:
         resource = RESOURCES[SUBJECT_NAMES[subject.model]]

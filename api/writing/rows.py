@@ -54,11 +54,11 @@ def create(resource: Resource, body: Body, edition: Edition | None, caller: Call
 def change(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
     """Change the fields and parts that are in the body."""
     check_fields(resource, row, body, caller)
-    before = owner_key(row)
+    previous_owner = owner_key(row)
     values = column_values(resource, body)
     for column, value in values.items():
         setattr(row, column, value)
-    if isinstance(row, Ordered) and owner_key(row) != before:
+    if isinstance(row, Ordered) and owner_key(row) != previous_owner:
         # Move the row to the end of its new owner's list, unless the body has a position.
         row.position = 0
     validate(resource, row)
@@ -115,26 +115,26 @@ def save_parts_and_position(resource: Resource, row: Content, body: Body, caller
 def delete(row: Content, reader: Reader) -> None:
     """Delete a row and those that cascade; raise a conflict if other rows protect it."""
     try:
-        going = Collector(using=row._state.db or DEFAULT_DB_ALIAS, origin=row)
-        going.collect([row])
-        check_delete_permissions(going, reader.caller)
+        collector = Collector(using=row._state.db or DEFAULT_DB_ALIAS, origin=row)
+        collector.collect([row])
+        check_delete_permissions(collector, reader.caller)
         row.delete()
     except ProtectedError as error:
         # For a part, such as an authorship, name its owner.
-        held: set[Model] = {
-            getattr(one, one.siblings_of) if isinstance(one, Ordered) else one
-            for one in error.protected_objects
+        protecting: set[Model] = {
+            getattr(protected, protected.siblings_of) if isinstance(protected, Ordered) else protected
+            for protected in error.protected_objects
         }
         raise conflict(
-            _("Not deleted: %(number)d rows depend on it.") % {"number": len(held)},
-            rows=summaries_of(held, reader),
+            _("Not deleted: %(number)d rows depend on it.") % {"number": len(protecting)},
+            rows=summaries_of(protecting, reader),
         ) from None
 
 
-def check_delete_permissions(going: Collector, caller: Caller) -> None:
+def check_delete_permissions(collector: Collector, caller: Caller) -> None:
     """Raise `PermissionDenied` if the deletion cascades to rows that the caller may not delete."""
     # Cascading rows may belong to another edition, such as an award of an old paper.
-    collected: Mapping[type[Model], Iterable[Any]] = going.data
+    collected: Mapping[type[Model], Iterable[Any]] = collector.data
     refused = {
         model
         for model, rows in collected.items()
@@ -142,51 +142,51 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
     }
     refused |= {
         rows.model
-        for rows in going.fast_deletes
+        for rows in collector.fast_deletes
         if is_recorded(rows.model) and not caller.may_rows(rows, "delete")
     }
-    for model in sorted(refused, key=lambda one: one._meta.label):
+    for model in sorted(refused, key=lambda model: model._meta.label):
         raise PermissionDenied(permission_text("delete", model))
 
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
     """Return summaries of the rows that the reader may see, sorted."""
-    found: list[dict[str, str]] = []
+    summaries: list[dict[str, str]] = []
     for model in {type(row) for row in rows}:
         keys = [row.pk for row in rows if type(row) is model]
-        found += [summary_of(row) for row in reader.rows(model).filter(pk__in=keys)]
-    return sorted(found, key=lambda one: (one["kind"], one["name"], one["url"]))
+        summaries += [summary_of(row) for row in reader.rows(model).filter(pk__in=keys)]
+    return sorted(summaries, key=lambda summary: (summary["kind"], summary["name"], summary["url"]))
 
 
 type Errors = dict[str, list[str]]
 
 
 def write_part(part: ToMany, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
-    """Replace the owner's rows by those of the list. Queries per row are needed only for changed `manys`."""
+    """Replace the owner's rows by those of the list. Queries per row only for changed `to_many`."""
     shape = part.resource
     stored = rows_of_part(part, owner)
     rows, removed = match_rows(part, name, owner, body, stored)
     new, changed = [row for row in rows if row.pk is None], list[Content]()
     links: list[tuple[Content, str, list[Model]]] = []
     for row, values in zip(rows, body, strict=True):
-        own = {column: value for column, value in values.items() if column not in shape.manys}
-        if row.pk is not None and any(getattr(row, column) != value for column, value in own.items()):
+        own_values = {column: value for column, value in values.items() if column not in shape.to_many}
+        if row.pk is not None and any(getattr(row, column) != value for column, value in own_values.items()):
             changed.append(row)
-        for column, value in own.items():
+        for column, value in own_values.items():
             setattr(row, column, value)
-        for column in shape.manys.keys() & values.keys():
-            before = {one.pk for one in getattr(row, column).all()} if row.pk else set()
-            if before != {one.pk for one in values[column]}:
+        for column in shape.to_many.keys() & values.keys():
+            stored_keys = {related.pk for related in getattr(row, column).all()} if row.pk else set()
+            if stored_keys != {related.pk for related in values[column]}:
                 links.append((row, column, values[column]))
     validate_part(part, {f"{name}.{n}": row for n, row in enumerate(rows) if row in [*new, *changed]})
     relinked = [row for row, _column, _rows in links if row.pk is not None]
-    done = {"add": new, "change": [*changed, *relinked], "delete": removed}
-    for action, affected in done.items():
-        if affected and not caller.may_inline(action, shape.model, owner):
+    rows_by_action = {"add": new, "change": [*changed, *relinked], "delete": removed}
+    for action, rows_of_action in rows_by_action.items():
+        if rows_of_action and not caller.may_inline(action, shape.model, owner):
             raise PermissionDenied(permission_text(action, shape.model))
     save_part(part, owner, stored, rows, changed, removed)
-    for row, column, far_rows in links:
-        getattr(row, column).set(far_rows)
+    for row, column, related_rows in links:
+        getattr(row, column).set(related_rows)
 
 
 def match_rows(
@@ -199,16 +199,16 @@ def match_rows(
     unmatched = {tuple(key_value(getattr(row, column)) for column in part_key): row for row in stored}
     rows: list[Content] = []
     errors: Errors = {}
-    seen = set()
+    keys = set()
     for index, values in enumerate(body):
         missing = [column for column in required if values.get(column) is None]
         key = tuple(key_value(values.get(column, fields[column].get_default())) for column in part_key)
         if missing:
             errors |= {f"{name}.{index}.{column}": [_("This field is required.")] for column in missing}
-        elif key in seen:
+        elif key in keys:
             errors[f"{name}.{index}"] = [_("This is listed twice.")]
         else:
-            seen.add(key)
+            keys.add(key)
             rows.append(unmatched.pop(key) if key in unmatched else model(**{part.owner: owner}))
     if errors:
         raise InvalidBodyError(errors)
@@ -255,8 +255,8 @@ def save_part(
         manager.filter(pk__in=[row.pk for row in removed]).delete()
     if is_ordered:
         last = max((row.position for row in stored), default=0)
-        for place, row in enumerate(new, start=last + 1):
-            row.position = place
+        for position, row in enumerate(new, start=last + 1):
+            row.position = position
     if new:
         manager.bulk_create(new)
     if changed:

@@ -37,8 +37,8 @@ def refuse_in_working_copy(
     `fields` are those that change, as some models have only some fields in working copies.
     """
     label = model._meta.label_lower
-    waits = is_working(label) or any(is_working(label, name) for name in fields)
-    if waits and edition is not None and open_copies([edition.pk]):
+    is_staged = is_working(label) or any(is_working(label, name) for name in fields)
+    if is_staged and edition is not None and open_copies([edition.pk]):
         raise conflict(
             _(
                 "%(edition)s has a working copy: its schedule and the status of its papers are changed on "
@@ -91,10 +91,10 @@ class ResourceViewSet(ReadOnlyViewSet):
         with self.record_changes(caller):
             row = self.lock_row(request, id, edition, "change")
             self.check_identity(body, row)
-            own = edition_of(row)
+            row_edition = edition_of(row)
             changed = {name for name in body if getattr(row, name, None) != body[name]}
-            refuse_in_working_copy(self.resource.model, own, changed)
-            resolve_references(self.resource, body, self.reader, own.slug if own else "")
+            refuse_in_working_copy(self.resource.model, row_edition, changed)
+            resolve_references(self.resource, body, self.reader, row_edition.slug if row_edition else "")
             rows.change(self.resource, row, body, caller)
             return self.row_response(request, row, selection, status.HTTP_200_OK)
 
@@ -150,12 +150,12 @@ class ResourceViewSet(ReadOnlyViewSet):
         Raises `WriteError` with the current version if the row has changed since the client read it.
         """
         key = self.rows_at(id, edition).values_list("pk", flat=True).first()
-        rows_of: Rows = self.resource.model._base_manager.all()
+        all_rows: Rows = self.resource.model._base_manager.all()
         # Lock in a statement of its own: a statement that waits for a lock may return old values.
-        held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
-        if held.first() is None:
+        locked = all_rows.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
+        if locked.first() is None:
             raise Http404
-        row: Content = with_references(self.resource, rows_of).get(pk=key)
+        row: Content = with_references(self.resource, all_rows).get(pk=key)
         rows.check_permissions(self.reader.caller, row, action)
         if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.read_if_match(request):
             code = status.HTTP_412_PRECONDITION_FAILED
@@ -176,20 +176,25 @@ class ResourceViewSet(ReadOnlyViewSet):
         """Return the edition of a new row; raise `InvalidBodyError` if the caller may not see it."""
         if body.get("edition") is None:
             return None
-        found: Edition | None = self.reader.editions().filter(slug=body["edition"][1]).first()
-        if found is None:
+        edition: Edition | None = self.reader.editions().filter(slug=body["edition"][1]).first()
+        if edition is None:
             raise InvalidBodyError({"edition": [_("There is no such edition.")]})
-        return found
+        return edition
 
     @staticmethod
     def check_identity(body: Body, row: Content) -> None:
         """Raise `InvalidBodyError` if the body has another id or edition: they cannot be changed."""
-        own = edition_of(row)
-        fixed = {"id": getattr(row, "uid", getattr(row, "slug", None)), "edition": own.slug if own else None}
-        sent = {**fixed, **({"id": body["id"]} if "id" in body else {})}
+        edition = edition_of(row)
+        stored = {
+            "id": getattr(row, "uid", getattr(row, "slug", None)),
+            "edition": edition.slug if edition else None,
+        }
+        requested = {**stored, **({"id": body["id"]} if "id" in body else {})}
         if "edition" in body:
-            sent["edition"] = (body["edition"] or (None, None))[1]
-        errors = {name: [_("This can’t be changed later.")] for name in fixed if sent[name] != fixed[name]}
+            requested["edition"] = (body["edition"] or (None, None))[1]
+        errors = {
+            name: [_("This can’t be changed later.")] for name in stored if requested[name] != stored[name]
+        }
         if errors:
             raise InvalidBodyError(errors)
 
@@ -199,12 +204,12 @@ class ResourceViewSet(ReadOnlyViewSet):
         self, request: Request, row: Content, selection: Selection, code: int, *, clash: bool = True
     ) -> Response:
         """Return the response to a write: the row's fields, its writable fields, and warnings of clashes."""
-        found = self.reader.objects(self.resource, [row.pk], selection)
-        response = Response(found[0] if found else {}, status=code)
+        objects = self.reader.objects(self.resource, [row.pk], selection)
+        response = Response(objects[0] if objects else {}, status=code)
         if clash:
             response.data["warnings"] = clash_warnings(row)
-        rows_of: Rows = self.resource.model._base_manager.all()
-        return self.add_version(request, response, with_references(self.resource, rows_of).get(pk=row.pk))
+        all_rows: Rows = self.resource.model._base_manager.all()
+        return self.add_version(request, response, with_references(self.resource, all_rows).get(pk=row.pk))
 
     def add_version(self, request: Request, response: Response, row: Content) -> Response:
         """Add the ETag, and the writable fields unless the request has `fields`."""
