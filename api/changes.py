@@ -120,10 +120,8 @@ def moments(
     ):
         for key in source_rows[index][source_key]:
             changed[key].append(moment)
-    owner_columns, opening_fields = (
-        owner_fields(model),
-        [moment for source in sources for moment in source.moments],
-    )
+    owner_columns = owner_fields(model)
+    opening_fields = [moment for source in sources for moment in source.moments]
     created = _created(model, keys)
     owner_by_key: dict[int, str] = {}
     for key, *values in _rows(model, keys).values_list("pk", *owner_columns, *opening_fields):

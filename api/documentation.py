@@ -36,7 +36,7 @@ def chapter(document: Json, resource: Resource) -> Json:
         "text": list_operation["summary"],
         "addresses": [path for path in document["paths"] if path.startswith(root)],
         "parameters": [
-            describe_field(parameter["name"], parameter["schema"], parameter)
+            describe_field(parameter["name"], parameter["schema"], parameter["description"])
             for parameter in list_operation["parameters"]
         ],
         "fields": list(describe_fields(schemas[resource.title])),
@@ -50,15 +50,12 @@ def describe_fields(object_schema: Json, required: str = "") -> Iterator[Json]:
     """Yield the properties of an object schema; the text `required` is appended to the required ones."""
     for name, property_schema in object_schema.get("properties", {}).items():
         is_marked = required and name in object_schema.get("required", ())
-        yield describe_field(name, property_schema, property_schema, f"; {required}" if is_marked else "")
+        description = property_schema.get("description", "")
+        yield describe_field(name, property_schema, description, f"; {required}" if is_marked else "")
 
 
-def describe_field(name: str, value_schema: Json, documented: Json, suffix: str = "") -> Json:
-    return {
-        "name": name,
-        "values": describe_schema(value_schema) + suffix,
-        "text": documented.get("description", ""),
-    }
+def describe_field(name: str, schema: Json, description: str, suffix: str = "") -> Json:
+    return {"name": name, "values": describe_schema(schema) + suffix, "text": description}
 
 
 def describe_schema(value_schema: Json) -> str:

@@ -153,11 +153,10 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
             if access.may_everywhere(permission, model)
             or access.editions_with_any(permission, model, all_fields=True)
         }
-        defined = ((name, action) for name, action in actions.items() if action)
         return {
             name: scope_action(action)
-            for name, action in defined
-            if allowed.issuperset(required_permissions(action))
+            for name, action in actions.items()
+            if action and allowed.issuperset(required_permissions(action))
         }
 
     def response_action(

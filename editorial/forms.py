@@ -163,8 +163,9 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
 
     def save(self, commit: bool = True) -> list[models.Model]:
-        instances = (form.instance for form in self.deleted_forms if form in self.initial_forms)
-        deleted = [row for row in instances if row.pk]
+        deleted = [
+            form.instance for form in self.deleted_forms if form in self.initial_forms and form.instance.pk
+        ]
         with transaction.atomic(), revision.lock():
             if commit and deleted:
                 # Delete rows before the others are saved, which may reuse unique names and positions.

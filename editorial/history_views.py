@@ -169,13 +169,15 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
                     step.key for step in plan if step.kind == "bring back" and step.model is self.model
                 ]
                 return redirect(self.page_address("change", restored_keys[0]) if restored_keys else back)
-        details = {
-            "plan": preview_steps(plan, edition),
-            "change_set": change_set,
-            "back": back,
-            "reasons": reasons,
-        }
-        context = self.page_context(request, title, edition=edition, **details)
+        context = self.page_context(
+            request,
+            title,
+            edition=edition,
+            plan=preview_steps(plan, edition),
+            change_set=change_set,
+            back=back,
+            reasons=reasons,
+        )
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
 
@@ -203,9 +205,13 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             vars(deletion)["when"] = format_moment(deletion.change_set.at, editions.get(deletion.edition_key))
         existing = self.model._default_manager.filter(pk__in=[deletion.object_id for deletion in page])
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
-        shown = {"page_obj": page, "here": set(existing.values_list("pk", flat=True))}
-        may_add = self.has_add_permission(request)
-        context = self.page_context(request, title, can_restore=may_add, **shown)
+        context = self.page_context(
+            request,
+            title,
+            can_restore=self.has_add_permission(request),
+            page_obj=page,
+            here=set(existing.values_list("pk", flat=True)),
+        )
         return TemplateResponse(request, "admin/deleted.html", context)
 
     def bring_back_view(self, request: HttpRequest, change: int) -> HttpResponse:
