@@ -109,7 +109,7 @@ FILES: Mapping[str, Mapping[str, Sender]] = {
     "presentations": {
         **table_senders("presentations", "presentation"),
         **calendar_senders(
-            "presentations", lambda edition, wanted: calendar_scope(edition, presentations=wanted)
+            "presentations", lambda edition, condition: calendar_scope(edition, presentations=condition)
         ),
     },
     "awards": table_senders("awards", "award"),

@@ -163,13 +163,13 @@ class Reader:
                 columns.update(shape.fields[name].columns)
             elif name in shape.to_one:
                 columns.update(shape.to_one[name].columns())
-        rows = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
-        found = list(rows.order_by(*order).values(*sorted(columns)))
-        if found and isinstance(shape, Resource) and not MOMENT_FIELDS.isdisjoint(selection.names(shape)):
-            moments_by_key = moments(shape.model, shape.followed, {row["pk"] for row in found}, self.at)
-            for row in found:
+        queryset = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
+        rows = list(queryset.order_by(*order).values(*sorted(columns)))
+        if rows and isinstance(shape, Resource) and not MOMENT_FIELDS.isdisjoint(selection.names(shape)):
+            moments_by_key = moments(shape.model, shape.followed, {row["pk"] for row in rows}, self.at)
+            for row in rows:
                 row[MOMENTS] = moments_by_key[row["pk"]]
-        return found
+        return rows
 
 
 def search_keys(text: str, kind: str, edition: str = "") -> list[int]:

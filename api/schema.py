@@ -128,13 +128,13 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
         "rows": describe(list_of("Named"), _("What it concerns.")),
     }
     kind = describe(STRING, _("The resource."))
-    named = {"kind": kind, "id": STRING, "url": URL, "name": STRING}
+    named_row = {"kind": kind, "id": STRING, "url": URL, "name": STRING}
     reference = {"id": STRING, "url": URL}
     yield "Root", object_schema(dict.fromkeys(RESOURCES, URL), RESOURCES)
     yield "Reference", object_schema(reference, reference, _("Something else, by its identity."))
     yield "Error", object_schema(error, ["detail"], _("Why the request failed."))
     yield "Refusal", object_schema(refusal, ["detail"], _("Why nothing was written."))
-    yield "Named", object_schema(named, named, _("Something that a warning or a refusal names."))
+    yield "Named", object_schema(named_row, named_row, _("Something that a warning or a refusal names."))
     yield (
         "Warning",
         object_schema(warning, warning, _("A schedule conflict; it doesn’t block the change.")),
@@ -309,15 +309,15 @@ def single_operations(resource: Resource, names: list[str], suffix: str = "") ->
     title, is_written = resource.title, bool(resource.writable)
     row_schema = ref(f"{title}InFull" if is_written else title)
     help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
-    parameters = [parameter(name, help[name], STRING, place="path") for name in names]
+    parameters = [parameter(name, help[name], STRING, location="path") for name in names]
     parameters += selection_parameters(resource)
     moved = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
-    gone = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
+    former = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
     responses = {
         "200": json_response("", row_schema),
         **moved,
         **error_responses("Error", 400, 401, 404, 429),
-        **gone,
+        **former,
     }
     summary = format_lazy(_("One of them: {title}."), title=title)
     operations = {
@@ -325,7 +325,7 @@ def single_operations(resource: Resource, names: list[str], suffix: str = "") ->
     }
     if not is_written:
         return operations
-    parameters.append(parameter("If-Match", IF_MATCH, STRING, place="header"))
+    parameters.append(parameter("If-Match", IF_MATCH, STRING, location="header"))
     outdated = {"412": json_response(CODES[412], ref(f"{title}Outdated"))}
     refusals = {**error_responses("Refusal", 400, 401, 403, 404, 409, 428, 429), **outdated}
     updated = {"200": json_response("", row_schema), **refusals, **error_responses("Refusal", 415)}
@@ -373,9 +373,9 @@ def error_responses(schema: str, *codes: int) -> dict[str, JsonSchema]:
     return {str(code): json_response(meanings[code], ref(schema)) for code in codes}
 
 
-def parameter(name: str, help: Text, schema: JsonSchema, place: str = "query") -> JsonSchema:
-    required = {"required": True} if place == "path" else {}
-    return {"name": name, "in": place, "description": help, "schema": schema, **required}
+def parameter(name: str, help: Text, schema: JsonSchema, location: str = "query") -> JsonSchema:
+    required = {"required": True} if location == "path" else {}
+    return {"name": name, "in": location, "description": help, "schema": schema, **required}
 
 
 def selection_parameters(resource: Resource) -> Iterator[JsonSchema]:

@@ -38,8 +38,10 @@ class StrictSerializer(serializers.Serializer[Any]):
         if isinstance(data, dict):
             unknown = [name for name in data if name not in self.fields]
             if unknown:
-                known = ", ".join(self.fields)
-                message = _("This field can’t be set here. Fields you can set: %(names)s.") % {"names": known}
+                field_names = ", ".join(self.fields)
+                message = _("This field can’t be set here. Fields you can set: %(names)s.") % {
+                    "names": field_names
+                }
                 upload = _("Files are uploaded in the admin.")
                 raise serializers.ValidationError({
                     printable(str(name)): [upload, message] if name in UPLOAD_FIELDS else [message]
