@@ -42,14 +42,14 @@ MAX_NAMED_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ActionTexts:
     """The texts of an action."""
 
     name: Text
     # Formatted with `amount`, such as "3 papers".
-    done: Text
+    success: Text
     # Formatted with `count`, the number of unchanged rows.
-    same: Text
+    unchanged: Text
     button: Text
 
 
@@ -61,10 +61,10 @@ class BulkAction(ABC):
     form_class: type["ActionForm"] | None = None
     help: Text = ""
 
-    def __init__(self, name: str, words: Words) -> None:
+    def __init__(self, name: str, texts: ActionTexts) -> None:
         self.__name__ = name
-        self.words = words
-        self.short_description = self.plural_description = words.name
+        self.texts = texts
+        self.short_description = self.plural_description = texts.name
 
     @abstractmethod
     def plan(
@@ -123,14 +123,14 @@ class BulkAction(ABC):
 
     def carry_out(self, model_admin: ScopedAdmin, request: HttpRequest, plan: BulkPlan) -> None:
         """Apply the plan as one change set and report it with a link to revert it."""
-        detail = str(self.words.name % model_format_dict(model_admin.opts))
+        detail = str(self.texts.name % model_format_dict(model_admin.opts))
         with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
             self.write(plan.lines)
             log.write()
             change_set = log.change_set
-        sentences = [str(self.words.done % {"amount": count_label(model_admin, len(plan.lines))})]
+        sentences = [str(self.texts.success % {"amount": count_label(model_admin, len(plan.lines))})]
         if plan.same:
-            sentences.append(str(self.words.same % {"count": len(plan.same)}))
+            sentences.append(str(self.texts.unchanged % {"count": len(plan.same)}))
         if count := len(plan.skipped):
             message = ngettext("%(count)d was left unchanged.", "%(count)d were left unchanged.", count)
             sentences.append(message % {"count": count})
@@ -148,7 +148,7 @@ class BulkAction(ABC):
     ) -> TemplateResponse:
         context = {
             **model_admin.admin_site.each_context(request),
-            "title": self.words.name % model_format_dict(model_admin.opts),
+            "title": self.texts.name % model_format_dict(model_admin.opts),
             "opts": model_admin.opts,
             "form": form,
             "plan": plan,
@@ -156,10 +156,10 @@ class BulkAction(ABC):
             "again": again,
             "help": self.help,
             "chosen": count_label(model_admin, len(rows)),
-            "button": self.words.button % {"amount": count_label(model_admin, len(plan.lines))}
+            "button": self.texts.button % {"amount": count_label(model_admin, len(plan.lines))}
             if plan
             else "",
-            "same": self.words.same % {"count": len(plan.same)} if plan else "",
+            "same": self.texts.unchanged % {"count": len(plan.same)} if plan else "",
             "carried": hidden_fields(request, self.__name__),
             "back": request.get_full_path(),
             "media": model_admin.media + (form.media if form else forms.Media()),
@@ -270,8 +270,8 @@ class SetField(BulkAction):
 
 
 class SetStatus(SetField):
-    def __init__(self, status: str, name: str, words: Words) -> None:
-        super().__init__(name, words)
+    def __init__(self, status: str, name: str, texts: ActionTexts) -> None:
+        super().__init__(name, texts)
         self.status = status
 
     def values(self, row: "Content", values: Values) -> Values:
@@ -320,7 +320,7 @@ HAS_IT_ALREADY = ngettext_lazy("%(count)d has it already.", "%(count)d have it a
 publish = SetStatus(
     "published",
     "publish",
-    Words(
+    ActionTexts(
         gettext_lazy("Publish selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s published."),
         ngettext_lazy("%(count)d was already published.", "%(count)d were already published.", "count"),
@@ -330,7 +330,7 @@ publish = SetStatus(
 unpublish = SetStatus(
     "draft",
     "unpublish",
-    Words(
+    ActionTexts(
         gettext_lazy("Unpublish selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s unpublished."),
         ngettext_lazy("%(count)d was already unpublished.", "%(count)d were already unpublished.", "count"),
@@ -340,7 +340,7 @@ unpublish = SetStatus(
 withdraw = SetStatus(
     "withdrawn",
     "withdraw",
-    Words(
+    ActionTexts(
         gettext_lazy("Withdraw selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s withdrawn."),
         ngettext_lazy("%(count)d was already withdrawn.", "%(count)d were already withdrawn.", "count"),
@@ -350,7 +350,7 @@ withdraw = SetStatus(
 cancel = Cancel(
     "cancelled",
     "cancel",
-    Words(
+    ActionTexts(
         gettext_lazy("Cancel selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s canceled."),
         ngettext_lazy("%(count)d was already canceled.", "%(count)d were already canceled.", "count"),
@@ -360,7 +360,7 @@ cancel = Cancel(
 back_to_draft = SetStatus(
     "draft",
     "back_to_draft",
-    Words(
+    ActionTexts(
         gettext_lazy("Return selected %(verbose_name_plural)s to draft"),
         gettext_lazy("%(amount)s returned to draft."),
         ngettext_lazy("%(count)d was already a draft.", "%(count)d were already drafts.", "count"),

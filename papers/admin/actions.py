@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from content.bulk import BulkChange, BulkPlan, Values
 from content.fields import validate_http_url
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import HAS_IT_ALREADY, ActionForm, BulkAction, ChosenField, SetField, Words
+from editorial.actions import HAS_IT_ALREADY, ActionForm, ActionTexts, BulkAction, ChosenField, SetField
 from papers.models import Award, AwardGrant, Material, Topic
 
 SEPARATORS = re.compile(r"[\s,;]+")
@@ -40,8 +40,8 @@ class DecisionForm(ActionForm):
     )
 
 
-def set_field(name: str, form_class: type[ActionForm], words: Words) -> SetField:
-    action = SetField(name, words)
+def set_field(name: str, form_class: type[ActionForm], texts: ActionTexts) -> SetField:
+    action = SetField(name, texts)
     action.form_class = form_class
     return action
 
@@ -59,8 +59,8 @@ class GrantAward(BulkAction):
 
     form_class = AwardForm
 
-    def __init__(self, name: str, words: Words, winner: str = "paper") -> None:
-        super().__init__(name, words)
+    def __init__(self, name: str, texts: ActionTexts, winner: str = "paper") -> None:
+        super().__init__(name, texts)
         # The foreign key of a grant to such a row.
         self.winner = winner
 
@@ -205,7 +205,7 @@ class AddMaterial(BulkAction):
         return plan
 
 
-GRANT_WORDS = Words(
+GRANT_WORDS = ActionTexts(
     _("Grant an award to selected %(verbose_name_plural)s"),
     _("Award granted to %(amount)s."),
     ngettext_lazy("%(count)d has the award already.", "%(count)d have the award already.", "count"),
@@ -216,7 +216,7 @@ ACTIONS = [
     set_field(
         "set_topic",
         TopicForm,
-        Words(
+        ActionTexts(
             _("Set topic of selected %(verbose_name_plural)s"),
             _("Topic set for %(amount)s."),
             HAS_IT_ALREADY,
@@ -226,7 +226,7 @@ ACTIONS = [
     set_field(
         "set_track",
         TrackForm,
-        Words(
+        ActionTexts(
             _("Set track of selected %(verbose_name_plural)s"),
             _("Track set for %(amount)s."),
             HAS_IT_ALREADY,
@@ -236,7 +236,7 @@ ACTIONS = [
     set_field(
         "set_decision",
         DecisionForm,
-        Words(
+        ActionTexts(
             _("Set decision of selected %(verbose_name_plural)s"),
             _("Decision set for %(amount)s."),
             HAS_IT_ALREADY,
@@ -246,7 +246,7 @@ ACTIONS = [
     GrantAward("grant_award", GRANT_WORDS),
     AddMaterial(
         "add_material",
-        Words(
+        ActionTexts(
             _("Add material to selected %(verbose_name_plural)s"),
             _("Material was added to %(amount)s."),
             ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),

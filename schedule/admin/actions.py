@@ -14,10 +14,10 @@ from editorial.access import ScopedAdmin, access_for
 from editorial.actions import (
     HAS_IT_ALREADY,
     ActionForm,
+    ActionTexts,
     BulkAction,
     ChosenField,
     SetField,
-    Words,
     describe_change,
 )
 from schedule.admin.kinds import offer_kinds
@@ -177,7 +177,7 @@ def plan_presentation(
 
 set_room = SetRoom(
     "set_room",
-    Words(
+    ActionTexts(
         _("Set room of selected %(verbose_name_plural)s"),
         _("Room set for %(amount)s."),
         HAS_IT_ALREADY,
@@ -186,7 +186,7 @@ set_room = SetRoom(
 )
 set_session = SetSession(
     "set_session",
-    Words(
+    ActionTexts(
         _("Move selected %(verbose_name_plural)s to a session"),
         _("%(amount)s moved."),
         ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),
@@ -195,7 +195,7 @@ set_session = SetSession(
 )
 put_in_session = PutInSession(
     "put_in_session",
-    Words(
+    ActionTexts(
         _("Put selected %(verbose_name_plural)s into a session"),
         _("%(amount)s moved to the session."),
         ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),

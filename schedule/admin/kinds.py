@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.bulk import BulkPlan, Values, plan_changes
 from editorial.access import access_for
-from editorial.actions import HAS_IT_ALREADY, ActionForm, SetField, Words
+from editorial.actions import HAS_IT_ALREADY, ActionForm, ActionTexts, SetField
 from editorial.current_edition import get_working_edition
 from editorial.lists import EditionPartFilter
 from editorial.model_admin import Fields, OrderedAdmin
@@ -183,7 +183,7 @@ def describe_kind_change(row: Any, new_values: Values) -> str:
 
 set_kind = SetKind(
     "set_kind",
-    Words(
+    ActionTexts(
         _("Set kind of selected %(verbose_name_plural)s"),
         _("Kind set for %(amount)s."),
         HAS_IT_ALREADY,
