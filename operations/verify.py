@@ -71,10 +71,11 @@ def rows_pointing_at_other_editions() -> Iterator[str]:
     for model in filter(has_edition, content_models()):
         for field in model._meta.concrete_fields:
             if field.is_relation and field.name != EDITION and has_edition(field.related_model):
-                far = f"{field.name}__{EDITION}"
+                lookup = f"{field.name}__{EDITION}"
                 # References to rows without an edition, which belong to the whole site, are valid.
-                apart = ~Q(**{far: F(EDITION)}) & Q(**{f"{far}__isnull": False})
-                for key in model._base_manager.filter(apart).order_by("pk").values_list("pk", flat=True):
+                in_other_edition = ~Q(**{lookup: F(EDITION)}) & Q(**{f"{lookup}__isnull": False})
+                rows = model._base_manager.filter(in_other_edition).order_by("pk")
+                for key in rows.values_list("pk", flat=True):
                     yield f"{row_label(model, key)}: “{field.verbose_name}” is of another edition"
 
 
@@ -92,44 +93,44 @@ def texts_too_long() -> Iterator[str]:
                 yield f"{row_label(model, key)}: “{field.verbose_name}” is over {field.max_length} characters"
 
 
-def is_numbered(places: Iterable[int]) -> bool:
-    taken = sorted(places)
-    return taken == [*range(1, len(taken) + 1)]
+def is_numbered(positions: Iterable[int]) -> bool:
+    ordered = sorted(positions)
+    return ordered == [*range(1, len(ordered) + 1)]
 
 
 def is_ordered(rows: list[tuple[int, int | None]]) -> bool:
     """Return whether positions count from 1, either across all pairs of (position, parent) or per parent."""
     levels: dict[int | None, list[int]] = defaultdict(list)
-    for place, parent in rows:
-        levels[parent].append(place)
-    return is_numbered(place for place, _ in rows) or all(map(is_numbered, levels.values()))
+    for position, parent in rows:
+        levels[parent].append(position)
+    return is_numbered(position for position, _ in rows) or all(map(is_numbered, levels.values()))
 
 
 def rows_with_gaps() -> dict[type[Ordered], set[int]]:
     """Return the owners whose rows are not numbered from 1, by model. One query per model."""
-    found: dict[type[Ordered], set[int]] = {}
+    owners_by_model: dict[type[Ordered], set[int]] = {}
     for model in apps.get_models():
         if not issubclass(model, Ordered):
             continue
         owner = f"{model.siblings_of}_id"
         nested = any(field.name == PARENT for field in model._meta.concrete_fields)
-        places: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
+        positions: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
         rows = model._base_manager.exclude(**{owner: None}).order_by()
         columns = (owner, "position", f"{PARENT}_id" if nested else owner)
-        for key, place, parent in rows.values_list(*columns):
-            places[key].append((place, parent))
-        wrong = {key for key, siblings in places.items() if not is_ordered(siblings)}
+        for key, position, parent in rows.values_list(*columns):
+            positions[key].append((position, parent))
+        wrong = {key for key, siblings in positions.items() if not is_ordered(siblings)}
         if wrong:
-            found[model] = wrong
-    return found
+            owners_by_model[model] = wrong
+    return owners_by_model
 
 
 def position_gaps() -> Iterator[str]:
     for model, owners in rows_with_gaps().items():
-        above = model._meta.get_field(model.siblings_of).related_model
+        owner_model = model._meta.get_field(model.siblings_of).related_model
         for key in sorted(owners):
             names = model._meta.verbose_name_plural
-            yield f"{row_label(above, key)}: the order of {names} has gaps or doubles"
+            yield f"{row_label(owner_model, key)}: the order of {names} has gaps or doubles"
 
 
 def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
@@ -162,10 +163,10 @@ def rows_of_merged() -> Iterator[str]:
     for model in models:
         yield from _merge_cycles(model)
         for rows, name in appearance_relations(model):
-            left = rows._base_manager.filter(**{f"{name}__merged_into__isnull": False}).order_by("pk")
-            for key, gone in left.values_list("pk", name):
-                what = model._meta.verbose_name
-                yield f"{rows._meta.verbose_name} {key}: is of {what} {gone}, who was merged into another"
+            remaining = rows._base_manager.filter(**{f"{name}__merged_into__isnull": False}).order_by("pk")
+            for key, merged_key in remaining.values_list("pk", name):
+                merged = row_label(model, merged_key)
+                yield f"{row_label(rows, key)}: is of {merged}, who was merged into another"
 
 
 def _merge_cycles(model: "type[Model]") -> Iterator[str]:
@@ -173,7 +174,7 @@ def _merge_cycles(model: "type[Model]") -> Iterator[str]:
     successors = dict(merged.values_list("pk", "merged_into_id"))
     for key, end in sorted(resolve_links(successors).items()):
         if end in successors:
-            yield f"{model._meta.verbose_name} {key}: is merged in a circle"
+            yield f"{row_label(model, key)}: is merged in a circle"
 
 
 def missing_files() -> Iterator[str]:
@@ -187,28 +188,28 @@ def missing_files() -> Iterator[str]:
 # Data about content: import provenance, revisions, the search index
 
 
-def _orphaned() -> Iterator[Provenance]:
+def _orphaned_rows() -> Iterator[Provenance]:
     """Yield provenance of rows that do not exist and are not in the history as deleted (so cannot return)."""
     for kind in KINDS.values():
-        here = kind.model._base_manager.order_by().values("pk")
-        lost = Provenance.objects.filter(kind=kind.name).exclude(object_id__in=here).order_by("pk")
-        gone = RowChange.objects.filter(model=kind.model._meta.label_lower, kind=RowChange.Kind.DELETED)
-        yield from lost.exclude(object_id__in=gone.order_by().values("object_id"))
+        existing = kind.model._base_manager.order_by().values("pk")
+        orphaned = Provenance.objects.filter(kind=kind.name).exclude(object_id__in=existing).order_by("pk")
+        deletions = RowChange.objects.filter(model=kind.model._meta.label_lower, kind=RowChange.Kind.DELETED)
+        yield from orphaned.exclude(object_id__in=deletions.order_by().values("object_id"))
 
 
 def orphaned_provenance() -> Iterator[str]:
-    for provenance in _orphaned():
+    for provenance in _orphaned_rows():
         yield f"{provenance}: no such row, nor was one deleted"
 
 
 def repair_provenance() -> None:
-    for keys in batched([provenance.pk for provenance in _orphaned()], BATCH_ROWS, strict=False):
+    for keys in batched([provenance.pk for provenance in _orphaned_rows()], BATCH_ROWS, strict=False):
         Provenance.objects.filter(pk__in=keys).delete()
 
 
-def _outdated() -> list[tuple[int | None, str]]:
+def _outdated_revisions() -> list[tuple[int | None, str]]:
     """Return the key (`None`: the site) and a message for each revision that is outdated or in the future."""
-    found: list[tuple[int | None, str]] = []
+    outdated: list[tuple[int | None, str]] = []
     latest = timezone.now() + MAX_DELAY
     changes = ChangeSet.objects.order_by().values_list("rows__edition_key").annotate(last=Max("at"))
     last = {key: at for key, at in changes if at is not None}
@@ -219,54 +220,57 @@ def _outdated() -> list[tuple[int | None, str]]:
     revisions.append((None, "the site", site.changed_at if site else None))
     for key, name, at in revisions:
         if at is None:
-            found += [(key, f"{name}: has no revision")] if last else []
+            outdated += [(key, f"{name}: has no revision")] if last else []
         elif at > latest:  # type: ignore[operator]
-            found.append((key, f"{name}: its revision is in the future"))
+            outdated.append((key, f"{name}: its revision is in the future"))
         elif key in last and last[key] > at + MAX_DELAY:  # type: ignore[operator]
-            found.append((key, f"{name}: changed after its revision"))
-    return found
+            outdated.append((key, f"{name}: changed after its revision"))
+    return outdated
 
 
 def outdated_revisions() -> Iterator[str]:
-    yield from (words for _, words in _outdated())
+    yield from (message for _, message in _outdated_revisions())
 
 
 def repair_revisions() -> None:
-    revision.advance(key for key, _ in _outdated())
+    revision.advance(key for key, _ in _outdated_revisions())
 
 
 def search_index_errors() -> Iterator[str]:
     states = read_states()
-    for key in sorted(states.wanted.keys() - states.stale()):
+    for key in sorted(states.current.keys() - states.stale()):
         edition = Edition.objects.get(pk=key) if key else None
-        yield from _documents(edition, "the site" if key == SITE else str(edition))
-    yield from _words()
-    yield from _full_text()
+        yield from _document_errors(edition, "the site" if key == SITE else str(edition))
+    yield from _vocabulary_errors()
+    yield from _full_text_errors()
 
 
-def _documents(edition: Edition | None, name: str) -> Iterator[str]:
-    wanted = {(one.kind, one.object_id): one.fingerprint for one in records(edition)}
+def _document_errors(edition: Edition | None, name: str) -> Iterator[str]:
+    expected = {(record.kind, record.object_id): record.fingerprint for record in records(edition)}
     rows = Document.objects.filter(edition=edition.pk if edition else None).order_by()
-    stored = {(kind, key): mark for kind, key, mark in rows.values_list("kind", "object_id", "fingerprint")}
+    stored = {
+        (kind, key): fingerprint
+        for kind, key, fingerprint in rows.values_list("kind", "object_id", "fingerprint")
+    }
     for verb, keys in (
-        ("is missing", wanted.keys() - stored.keys()),
-        ("is not public", stored.keys() - wanted.keys()),
-        ("is out of date", {key for key in wanted.keys() & stored.keys() if wanted[key] != stored[key]}),
+        ("is missing", expected.keys() - stored.keys()),
+        ("is not public", stored.keys() - expected.keys()),
+        ("is out of date", {key for key in expected.keys() & stored.keys() if expected[key] != stored[key]}),
     ):
         yield from (f"{name}: {kind} {key} {verb}" for kind, key in sorted(keys))
 
 
-def _words() -> Iterator[str]:
-    counted: Counter[str] = Counter()
+def _vocabulary_errors() -> Iterator[str]:
+    counts: Counter[str] = Counter()
     for document in Document.objects.order_by("pk").iterator():
-        counted.update(document.vocabulary())
+        counts.update(document.vocabulary())
     stored = dict(Word.objects.filter(documents__gt=0).values_list("word", "documents"))
-    apart = {word for word in counted.keys() | stored.keys() if counted[word] != stored.get(word, 0)}
-    if apart:
-        yield f"{len(apart)} words of the vocabulary have a wrong count, such as “{min(apart)}”"
+    wrong = {word for word in counts.keys() | stored.keys() if counts[word] != stored.get(word, 0)}
+    if wrong:
+        yield f"{len(wrong)} words of the vocabulary have a wrong count, such as “{min(wrong)}”"
 
 
-def _full_text() -> Iterator[str]:
+def _full_text_errors() -> Iterator[str]:
     if connection.vendor != "sqlite":
         return
     for table in ("search_head", "search_whole"):

@@ -116,15 +116,15 @@ class Archive:
     def check(self) -> None:
         """Verify all members; raise `BadArchiveError` if a checksum or a number of rows is wrong."""
         for label, table in self.tables.items():
-            lines, _, digest = self._read(f"{ROWS}{label}.jsonl")
+            lines, _, digest = self._read_member(f"{ROWS}{label}.jsonl")
             if (lines, digest) != (table["rows"], table["sha256"]):
                 raise BadArchiveError(f"{self.path}: the rows of {label} are damaged.")
         for name, file in self.files.items():
-            _, size, digest = self._read(f"{MEDIA}{name}")
+            _, size, digest = self._read_member(f"{MEDIA}{name}")
             if (size, digest) != (file["bytes"], file["sha256"]):
                 raise BadArchiveError(f"{self.path}: the file {name} is damaged.")
 
-    def _read(self, name: str) -> tuple[int, int, str]:
+    def _read_member(self, name: str) -> tuple[int, int, str]:
         lines: list[int] = []
         try:
             with self.zip.open(name) as member:
@@ -152,9 +152,9 @@ EXCLUDED_TABLES = frozenset(("accounts.accountsession", "exchange.uploadpart"))
 def archived_models(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
     """Yield the models whose rows are archived, with many-to-many tables, of current or historical apps."""
     for model in apps.get_models(include_auto_created=True):
-        about = model._meta
-        is_stored = about.managed and not about.proxy and not about.swapped
-        if is_stored and about.app_label not in EXCLUDED_APPS and about.label_lower not in EXCLUDED_TABLES:
+        meta = model._meta
+        is_stored = meta.managed and not meta.proxy and not meta.swapped
+        if is_stored and meta.app_label not in EXCLUDED_APPS and meta.label_lower not in EXCLUDED_TABLES:
             yield model
 
 
@@ -215,14 +215,14 @@ class Writer:
         self.tables[label] = {"columns": names, "rows": count, "sha256": digest.hexdigest()}
 
     def file(self, name: str) -> None:
-        about = zipfile.ZipInfo(f"{MEDIA}{name}")
-        about.compress_type = zipfile.ZIP_STORED
-        with default_storage.open(name) as source, self.archive.open(about, "w", force_zip64=True) as member:
+        info = zipfile.ZipInfo(f"{MEDIA}{name}")
+        info.compress_type = zipfile.ZIP_STORED
+        with default_storage.open(name) as source, self.archive.open(info, "w", force_zip64=True) as member:
             size, digest = copy_stream(source, member.write)
         self.files[name] = {"bytes": size, "sha256": digest}
 
     def manifest(self, at: datetime) -> None:
-        said: Manifest = {
+        manifest: Manifest = {
             "version": VERSION,
             "made_at": at.isoformat(timespec="seconds"),
             "engine": connection.vendor,
@@ -231,7 +231,7 @@ class Writer:
             "files": self.files,
             "settings": settings_list(),
         }
-        self.archive.writestr(MANIFEST, json.dumps(said, indent=1, ensure_ascii=False))
+        self.archive.writestr(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False))
 
 
 def migrations() -> list[list[str]]:
@@ -249,10 +249,10 @@ def stored_files(folder: str = "") -> Iterator[str]:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:
         return
-    inside = f"{folder}/" if folder else ""
-    yield from (f"{inside}{name}" for name in sorted(files))
+    prefix = f"{folder}/" if folder else ""
+    yield from (f"{prefix}{name}" for name in sorted(files))
     for name in sorted(folders):
-        yield from stored_files(f"{inside}{name}")
+        yield from stored_files(f"{prefix}{name}")
 
 
 def remove_partials(folder: Path) -> None:
@@ -313,5 +313,5 @@ def snapshot() -> Iterator[None]:
 
 def settings_list() -> dict[str, str]:
     """Return the settings of the environment and `.env`, without secrets."""
-    said = {name: str(value) for name, value in env.dump().items() if value not in (None, "", [], ())}
-    return {name: "(set)" if SECRET.search(name) else said[name] for name in sorted(said)}
+    values = {name: str(value) for name, value in env.dump().items() if value not in (None, "", [], ())}
+    return {name: "(set)" if SECRET.search(name) else values[name] for name in sorted(values)}

@@ -35,8 +35,8 @@ BATCH_ROWS = 500
 
 def is_in_use() -> bool:
     try:
-        rows: list[type[Model]] = [Edition, SiteRevision, get_user_model()]
-        return any(model._default_manager.exists() for model in rows)
+        models: list[type[Model]] = [Edition, SiteRevision, get_user_model()]
+        return any(model._default_manager.exists() for model in models)
     except DatabaseError:
         return False
 
@@ -44,10 +44,10 @@ def is_in_use() -> bool:
 def restore(archive: Archive) -> None:
     """Replace all data by the archive; raise `BadArchiveError` for a damaged one before changing anything."""
     archive.check()
-    before = last_revision()
+    previous_revision = last_revision()
     # Replace the database first; files are replaced only if that succeeded.
     with (
-        staged_files() as put,
+        staged_files() as store,
         _replace_sqlite() if connection.vendor == "sqlite" else _replace_in_transaction(),
     ):
         apps = migrate_to(archive.targets)
@@ -55,12 +55,12 @@ def restore(archive: Archive) -> None:
         try:
             for name in archive.files:
                 with archive.file(name) as content:
-                    put(name, content)
+                    store(name, content)
         except (OSError, SuspiciousOperation) as error:
             raise BadArchiveError(f"The uploaded files cannot be stored: {error}") from error
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
-        outdate_cached_pages(before)
+        outdate_cached_pages(previous_revision)
         # Reserve the keys of new rows in working copies, which are not in their tables yet.
         reserve_all_keys()
         analyze()
@@ -87,8 +87,8 @@ def load_tables(archive: Archive, apps: StateApps) -> None:
     connection.check_constraints()
     models = {model._meta.label_lower: model for model in archived_models(apps)}
     if models.keys() != archive.tables.keys():
-        apart = ", ".join(sorted(models.keys() ^ archive.tables.keys()))
-        raise BadArchiveError(f"The backup does not fit its migrations: {apart}.")
+        different = ", ".join(sorted(models.keys() ^ archive.tables.keys()))
+        raise BadArchiveError(f"The backup does not fit its migrations: {different}.")
     for model in models.values():
         # Delete rows that migrations inserted.
         model._base_manager.all()._raw_delete(connection.alias)
@@ -106,9 +106,9 @@ def load_table(archive: Archive, label: str, model: type[Model]) -> None:
     if {field.attname for field in fields} != {*names}:
         raise BadArchiveError(f"The columns of {label} do not fit its migrations.")
     for rows in batched(archive.rows(label), BATCH_ROWS, strict=False):
-        made = [model(**dict(zip(names, row, strict=True))) for row in rows]
+        instances = [model(**dict(zip(names, row, strict=True))) for row in rows]
         query: Any = model._base_manager.all()
-        query._insert(made, fields=fields, using=connection.alias, raw=True)
+        query._insert(instances, fields=fields, using=connection.alias, raw=True)
     if model._base_manager.count() != archive.tables[label]["rows"]:
         raise BadArchiveError(f"Not all rows of {label} came in.")
 
@@ -120,10 +120,10 @@ def last_revision() -> int:
         return 0
 
 
-def outdate_cached_pages(before: int) -> None:
+def outdate_cached_pages(previous_revision: int) -> None:
     """Advance the site's revision, so that running processes do not reuse pages from before the restore."""
     site, _ = SiteRevision.objects.get_or_create(pk=1)
-    site.revision = max(site.revision, before) + 1
+    site.revision = max(site.revision, previous_revision) + 1
     site.save()
 
 
@@ -135,23 +135,26 @@ SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 @contextmanager
 def _replace_sqlite() -> Iterator[None]:
-    used = str(connection.settings_dict["NAME"])
-    if connection.creation.is_in_memory_db(used):  # type: ignore[attr-defined]
+    path = str(connection.settings_dict["NAME"])
+    if connection.creation.is_in_memory_db(path):  # type: ignore[attr-defined]
         raise CommandError("A database in memory cannot be replaced.")
-    new = f"{used}.restoring"
-    _remove(new)
+    new_path = f"{path}.restoring"
+    _remove_database(new_path)
     connection.close()
-    connection.settings_dict["NAME"] = new
+    connection.settings_dict["NAME"] = new_path
     try:
         yield
         connection.close()
-        with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(used, timeout=20)) as target:
+        with (
+            closing(sqlite3.connect(new_path)) as source,
+            closing(sqlite3.connect(path, timeout=20)) as target,
+        ):
             source.backup(target)
             target.execute("PRAGMA journal_mode=WAL")
     finally:
         connection.close()
-        connection.settings_dict["NAME"] = used
-        _remove(new)
+        connection.settings_dict["NAME"] = path
+        _remove_database(new_path)
 
 
 @contextmanager
@@ -163,51 +166,51 @@ def _replace_in_transaction() -> Iterator[None]:
         yield
 
 
-def _remove(path: str) -> None:
-    for ending in SQLITE_SUFFIXES:
-        Path(f"{path}{ending}").unlink(missing_ok=True)
+def _remove_database(path: str) -> None:
+    for suffix in SQLITE_SUFFIXES:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 STAGED_SUFFIX = ".restoring"
 
-type Put = Callable[[str, IO[bytes]], None]
+type Store = Callable[[str, IO[bytes]], None]
 
 
 @contextmanager
-def staged_files() -> Iterator[Put]:
+def staged_files() -> Iterator[Store]:
     """Store files under temporary names; rename them at the end, or delete them on failure."""
-    fresh: list[str] = []
-    waiting: dict[str, str] = {}
+    new_names: list[str] = []
+    replacements: dict[str, str] = {}
 
-    def put(name: str, content: IO[bytes]) -> None:
-        is_here = default_storage.exists(name)
-        there = f"{name}{STAGED_SUFFIX}" if is_here else name
-        default_storage.delete(there)
-        if is_here:
-            waiting[name] = there
+    def store(name: str, content: IO[bytes]) -> None:
+        exists = default_storage.exists(name)
+        staged = f"{name}{STAGED_SUFFIX}" if exists else name
+        default_storage.delete(staged)
+        if exists:
+            replacements[name] = staged
         else:
-            fresh.append(there)
-        stored = default_storage.save(there, File(content))
-        if stored != there:
+            new_names.append(staged)
+        stored = default_storage.save(staged, File(content))
+        if stored != staged:
             default_storage.delete(stored)
             raise OSError(f"The file {name} could not be stored under its name, but under {stored}.")
 
     try:
-        yield put
+        yield store
     except BaseException:
-        for there in (*fresh, *waiting.values()):
-            default_storage.delete(there)
+        for staged in (*new_names, *replacements.values()):
+            default_storage.delete(staged)
         raise
-    for name, there in waiting.items():
-        _replace_file(there, name)
+    for name, staged in replacements.items():
+        _replace_file(staged, name)
 
 
-def _replace_file(there: str, name: str) -> None:
+def _replace_file(staged: str, name: str) -> None:
     try:
-        Path(default_storage.path(there)).replace(default_storage.path(name))
+        Path(default_storage.path(staged)).replace(default_storage.path(name))
     except NotImplementedError:
         # The storage has no local paths, such as a bucket.
-        with default_storage.open(there) as content:
+        with default_storage.open(staged) as content:
             default_storage.delete(name)
             default_storage.save(name, content)
-        default_storage.delete(there)
+        default_storage.delete(staged)

@@ -29,9 +29,9 @@ def reindex(edition: Edition | None) -> int:
 def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
     """Index these papers, or remove those that are not public; return the number of changes."""
     keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
-    shown = list(papers(edition, keys))
-    return index_documents(shown, plain) + remove_documents(
-        "paper", {*keys} - {record.object_id for record in shown}
+    documents = list(papers(edition, keys))
+    return index_documents(documents, plain) + remove_documents(
+        "paper", {*keys} - {record.object_id for record in documents}
     )
 
 
@@ -47,13 +47,13 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
 
     All of an edition, or those with these primary keys.
     """
-    chosen, own = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
-    authors = Authorship.objects.published().filter(paper__edition=edition, **chosen)
+    by_paper, by_key = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
+    authors = Authorship.objects.published().filter(paper__edition=edition, **by_paper)
     names = shown_names(authors.order_by("paper", "position"), "paper_id")
-    awarded = award_names("paper__edition", edition).filter(**chosen)
+    awarded = award_names("paper__edition", edition).filter(**by_paper)
     awards = grouped(awarded.values_list("paper_id", "award__name"))
     topics = topic_paths(edition)
-    rows = edition.papers.published().filter(**own).order_by("pk")
+    rows = edition.papers.published().filter(**by_key).order_by("pk")
     for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():
         yield DocumentRecord(
             "paper",
@@ -72,8 +72,8 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
 
 def people() -> Iterator[DocumentRecord]:
     """Yield documents of people, with all names that are not hidden, personal awards, and affiliation."""
-    others = PersonName.objects.published().order_by("person", "name", "pk")
-    names = grouped(others.values_list("person_id", "name"))
+    other_names = PersonName.objects.published().order_by("person", "name", "pk")
+    names = grouped(other_names.values_list("person_id", "name"))
     awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
     editions = grouped(shown_in())
     rows = Person.objects.published().order_by("pk")
@@ -149,11 +149,13 @@ def award_names(lookup: str, value: object) -> QuerySet[AwardGrant]:
 
 def topic_paths(edition: Edition) -> dict[int | None, list[str]]:
     """Return the names of each topic with those above it, the highest first."""
-    rows = {key: (name, above) for key, name, above in edition.topics.values_list("pk", "name", "parent_id")}
+    rows = {
+        key: (name, parent) for key, name, parent in edition.topics.values_list("pk", "name", "parent_id")
+    }
 
     def path(key: int | None) -> list[str]:
-        name, above = rows.get(key, ("", None)) if key else ("", None)
-        return [*path(above), name] if name else []
+        name, parent = rows.get(key, ("", None)) if key else ("", None)
+        return [*path(parent), name] if name else []
 
     return {key: path(key) for key in rows}
 

@@ -89,13 +89,13 @@ def short_busy_timeout() -> Iterator[None]:
         return
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout")
-        (usual,) = cursor.fetchone()
+        (default_timeout,) = cursor.fetchone()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     try:
         yield
     finally:
         with connection.cursor() as cursor:
-            cursor.execute(f"PRAGMA busy_timeout = {usual}")
+            cursor.execute(f"PRAGMA busy_timeout = {default_timeout}")
 
 
 def update_papers() -> None:
@@ -103,33 +103,33 @@ def update_papers() -> None:
     with transaction.atomic():
         # Lock the states: if another process has locked some, leave the update to it.
         rows = Indexed.objects.select_for_update(skip_locked=True)
-        mine = {*rows.values_list("edition", flat=True)}
+        locked = {*rows.values_list("edition", flat=True)}
         states = read_states()
         papers = states.changed_papers()
-        if not papers or mine != states.known.keys():
+        if not papers or locked != states.indexed.keys():
             return
         for edition in Edition.objects.filter(pk__in=papers):
             reindex_papers(edition, papers[edition.pk])
         for key in states.stale():
-            Indexed.objects.filter(edition=key).update(state=states.wanted[key])
+            Indexed.objects.filter(edition=key).update(state=states.current[key])
 
 
 def update_edition(key: int) -> int:
     """Index the changes of an edition, or of the whole site (0); return their number."""
     with transaction.atomic():
-        known, _ = Indexed.objects.get_or_create(edition=key)
+        indexed, _ = Indexed.objects.get_or_create(edition=key)
         # Skip the edition if another process is updating it, or has done so.
-        locked = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
+        locked = Indexed.objects.select_for_update(skip_locked=True).filter(pk=indexed.pk).first()
         if locked is None:
             return 0
-        wanted = read_states().wanted.get(key)
-        if wanted is None:
+        state = read_states().current.get(key)
+        if state is None:
             locked.delete()
             return clear_edition(key)
-        if locked.state == wanted:
+        if locked.state == state:
             return 0
         changed = reindex(Edition.objects.get(pk=key) if key else None)
-        Indexed.objects.filter(pk=locked.pk).update(state=wanted)
+        Indexed.objects.filter(pk=locked.pk).update(state=state)
     return changed
 
 
@@ -143,8 +143,8 @@ SITE = 0
 class States:
     """The states that should be indexed and those that are, by keys of editions; the key of the site is 0."""
 
-    wanted: Mapping[int, str]
-    known: Mapping[int, str]
+    current: Mapping[int, str]
+    indexed: Mapping[int, str]
     slugs: Mapping[int, str]
     # The revision of the site, and a digest of the hidden names.
     site: int | None
@@ -152,48 +152,52 @@ class States:
 
     def stale(self) -> list[int]:
         """Return the keys of the editions that changed or were deleted since they were indexed."""
-        keys = self.wanted.keys() | self.known.keys()
-        return sorted(key for key in keys if self.wanted.get(key) != self.known.get(key))
+        keys = self.current.keys() | self.indexed.keys()
+        return sorted(key for key in keys if self.current.get(key) != self.indexed.get(key))
 
     def changed_papers(self) -> dict[int, set[str]] | None:
         """Return by edition the uids of papers whose texts changed; `None` if anything else may have changed.
 
         Texts do not affect which people are public, so the state of the site is compared without them.
         """
-        editions = {key: state for key, state in self.known.items() if key != SITE}
-        as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
-        if editions.keys() != self.slugs.keys() or self.known.get(SITE) != as_it_was:
+        editions = {key: state for key, state in self.indexed.items() if key != SITE}
+        expected_site_state = state_of_site(self.site, self.names, dict(sorted(editions.items())))
+        if editions.keys() != self.slugs.keys() or self.indexed.get(SITE) != expected_site_state:
             return None
-        found = {key: self._changed_papers_of(key) for key in self.stale() if key != SITE}
-        return {key: uids for key, uids in found.items() if uids} if all(found.values()) else None
+        uids_by_edition = {key: self._changed_papers_of(key) for key in self.stale() if key != SITE}
+        return (
+            {key: uids for key, uids in uids_by_edition.items() if uids}
+            if all(uids_by_edition.values())
+            else None
+        )
 
     def _changed_papers_of(self, key: int) -> set[str]:
         """Return the uids of a stale edition, or an empty set if anything else may have changed."""
-        old, _, rest = self.known[key].partition(" ")
-        new, _, now = self.wanted[key].partition(" ")
-        tags = tags_between(key, int(old), int(new), None) if rest == now else None
+        old, _, old_state = self.indexed[key].partition(" ")
+        new, _, new_state = self.current[key].partition(" ")
+        tags = tags_between(key, int(old), int(new), None) if old_state == new_state else None
         # Skip the tags of titles, which only occur together with the tag of a row.
-        things = {tag for tag in tags or () if not tag.startswith(TITLE_PREFIX)} - {
+        row_tags = {tag for tag in tags or () if not tag.startswith(TITLE_PREFIX)} - {
             papers_tag(self.slugs[key])
         }
-        uids = {tag.removeprefix(PAPER_PREFIX) for tag in things if tag.startswith(PAPER_PREFIX)}
-        return uids if len(uids) == len(things) else set()
+        uids = {tag.removeprefix(PAPER_PREFIX) for tag in row_tags if tag.startswith(PAPER_PREFIX)}
+        return uids if len(uids) == len(row_tags) else set()
 
 
 def read_states() -> States:
     """Return the states. One query; two more after a change of the site or a deletion of editions."""
-    rows = _editions()
-    site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site()
-    names = _names(*site)
-    wanted = {row.pk: f"{row.revision} {public_parts(row)} {row.year} {names}" for row in rows}
-    known = {row.pk: row.shown for row in rows if row.shown is not None}
-    if rows and rows[0].shown_of_site is not None:
-        known[SITE] = rows[0].shown_of_site
-    if not rows or rows[0].gone:
-        known = dict(Indexed.objects.values_list("edition", "state"))
+    rows = _edition_states()
+    site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site_revision()
+    names = _hidden_names_digest(*site)
+    current = {row.pk: f"{row.revision} {public_parts(row)} {row.year} {names}" for row in rows}
+    indexed = {row.pk: row.indexed_state for row in rows if row.indexed_state is not None}
+    if rows and rows[0].indexed_state_of_site is not None:
+        indexed[SITE] = rows[0].indexed_state_of_site
+    if not rows or rows[0].has_deleted:
+        indexed = dict(Indexed.objects.values_list("edition", "state"))
     slugs = {row.pk: row.slug for row in rows}
-    whole = {**wanted, SITE: state_of_site(site[0], names, wanted)}
-    return States(whole, known, slugs, site[0], names)
+    all_current = {**current, SITE: state_of_site(site[0], names, current)}
+    return States(all_current, indexed, slugs, site[0], names)
 
 
 def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
@@ -201,25 +205,25 @@ def state_of_site(revision: int | None, names: str, editions: Mapping[int, str])
     return f"{revision} {digest(names, *editions.items())}"
 
 
-def _editions() -> Any:
-    shown = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
-    gone = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
+def _edition_states() -> Any:
+    indexed_state = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
+    deleted = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
     columns = ("pk", "slug", "revision", "year", *GATES)
-    asked = {
-        "shown": Subquery(shown),
-        "shown_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),
-        "gone": Exists(gone),
+    annotations = {
+        "indexed_state": Subquery(indexed_state),
+        "indexed_state_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),
+        "has_deleted": Exists(deleted),
     }
-    rows = Edition.objects.order_by("pk").annotate(**SITE_REVISION, **asked)
-    return rows.values_list(*columns, *SITE_REVISION, *asked, named=True)
+    rows = Edition.objects.order_by("pk").annotate(**SITE_REVISION, **annotations)
+    return rows.values_list(*columns, *SITE_REVISION, *annotations, named=True)
 
 
-def _site() -> tuple[int | None, datetime | None]:
+def _site_revision() -> tuple[int | None, datetime | None]:
     return SiteRevision.objects.filter(pk=1).values_list("revision", "changed_at").first() or (None, None)
 
 
 @lru_cache(maxsize=4)
-def _names(revision: int | None, changed_at: datetime | None) -> str:
+def _hidden_names_digest(revision: int | None, changed_at: datetime | None) -> str:
     """Return a digest of the hidden names. It is cached by the state of the site, which a change advances."""
     hidden = PersonName.objects.filter(hidden=True).order_by("pk")
     return digest(FOLDING_VERSION, VERSION, *hidden.values_list("person__name", "name", "person_id"))

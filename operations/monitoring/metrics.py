@@ -76,9 +76,9 @@ def site_metrics() -> CollectorRegistry:
     revision.labels("").set(site or 0)
     waiting = Gauge("plenary_queue_waiting", "Tasks that wait for a worker.", registry=registry)
     oldest = Gauge("plenary_queue_oldest_seconds", "How long the first has waited.", registry=registry)
-    found = queue_state()
-    waiting.set(found.waiting)
-    oldest.set(found.seconds)
+    queue = queue_state()
+    waiting.set(queue.waiting)
+    oldest.set(queue.seconds)
     return registry
 
 
@@ -94,8 +94,8 @@ def queue_state(at: datetime | None = None) -> Queue:
     """Return the state of the queue, which is empty if tasks run immediately. One query."""
     if settings.TASK_BACKEND == "immediate":
         return Queue()
-    rows: Any = apps.get_model(TASKS_APP, "dbtaskresult")._default_manager
-    found = rows.ready().order_by().aggregate(number=Count("pk"), first=Min("enqueued_at"))
-    if found["first"] is None:
+    tasks: Any = apps.get_model(TASKS_APP, "dbtaskresult")._default_manager
+    totals = tasks.ready().order_by().aggregate(number=Count("pk"), first=Min("enqueued_at"))
+    if totals["first"] is None:
         return Queue()
-    return Queue(found["number"], max(((at or timezone.now()) - found["first"]).total_seconds(), 0.0))
+    return Queue(totals["number"], max(((at or timezone.now()) - totals["first"]).total_seconds(), 0.0))

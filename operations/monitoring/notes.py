@@ -33,15 +33,15 @@ class RequestNoteMiddleware:
             note.view, note.route = match.view_name or "", match.route
 
 
-def begin_task(task_result: TaskResult[..., object], **sent: object) -> None:
+def begin_task(task_result: TaskResult[..., object], **kwargs: object) -> None:
     """Open a note for a task of a worker; a task that runs in a request shares the note of the request."""
     if request_log.current_note() is None:
         request_log.begin(task_result.id).view = task_result.task.module_path
 
 
-def end_task(task_result: TaskResult[..., object], **sent: object) -> None:
-    found = request_log.current_note()
-    if found is not None and found.request == task_result.id:
+def end_task(task_result: TaskResult[..., object], **kwargs: object) -> None:
+    note = request_log.current_note()
+    if note is not None and note.request == task_result.id:
         request_log.end()
 
 
@@ -58,8 +58,8 @@ def strip_report(event: dict[str, Any], hint: object) -> dict[str, Any]:
     if "logentry" in event:
         # Drop the parameters, which may contain an address.
         event["logentry"] = {"message": redact(str(event["logentry"].get("message", "")))}
-    if found := request_log.current_note():
-        event["tags"] = {"request": found.request}
+    if note := request_log.current_note():
+        event["tags"] = {"request": note.request}
     for error in event.get("exception", {}).get("values", ()):
         error["value"] = redact(str(error.get("value", "")))
     return event

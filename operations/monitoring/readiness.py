@@ -54,14 +54,14 @@ def migrations() -> str:
 
 
 def shared_cache() -> str:
-    word = secrets.token_hex(8)
+    value = secrets.token_hex(8)
     try:
-        cache.set(f"ready-{word}", word, 10)
-        found = cache.get(f"ready-{word}")
-        cache.delete(f"ready-{word}")
+        cache.set(f"ready-{value}", value, 10)
+        cached = cache.get(f"ready-{value}")
+        cache.delete(f"ready-{value}")
     except settings.CACHE_ERRORS as error:
         raise NotReadyError("does not answer") from error
-    if found != word:
+    if cached != value:
         raise NotReadyError("stores nothing")
     return "shared" if settings.CACHE_URL else "in each process"
 
@@ -75,11 +75,11 @@ def disk() -> str:
 
 def worker() -> str:
     try:
-        found = queue_state()
+        queue = queue_state()
     except DatabaseError as error:
         raise NotReadyError("the queue cannot be read") from error
-    if found.seconds > MAX_TASK_AGE_SECONDS:
-        raise NotReadyError(f"{found.waiting} tasks wait, the first for {found.seconds / 60:.0f} minutes")
+    if queue.seconds > MAX_TASK_AGE_SECONDS:
+        raise NotReadyError(f"{queue.waiting} tasks wait, the first for {queue.seconds / 60:.0f} minutes")
     return "keeps up"
 
 
@@ -94,13 +94,13 @@ CHECKS: dict[str, Callable[[], str]] = {
 
 def readiness() -> tuple[bool, dict[str, str]]:
     """Run every check; return whether all passed, and the state of each."""
-    words, is_ready = {}, True
+    states, is_ready = {}, True
     for name, check in CHECKS.items():
         try:
-            words[name] = f"ok: {check()}"
+            states[name] = f"ok: {check()}"
         except NotReadyError as reason:
-            words[name], is_ready = f"failing: {reason}", False
-    return is_ready, words
+            states[name], is_ready = f"failing: {reason}", False
+    return is_ready, states
 
 
 # Pages
@@ -117,19 +117,19 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
     """Return 200 if the site is ready, otherwise 503, with the results of all checks."""
-    is_ready, words = readiness()
-    answer = {"ready": is_ready, "checks": words}
+    is_ready, states = readiness()
+    content = {"ready": is_ready, "checks": states}
     if is_ready:
-        return JsonResponse(answer)
-    return JsonResponse(answer, status=503, headers={"Retry-After": "30"})
+        return JsonResponse(content)
+    return JsonResponse(content, status=503, headers={"Retry-After": "30"})
 
 
 @require_safe
 @never_cache
 def metrics_page(request: HttpRequest) -> HttpResponse:
     """Return the metrics for requests with the token; raise a 404 for all others."""
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    sent_token = request.headers.get("Authorization", "").removeprefix("Bearer ")
     token = settings.METRICS_TOKEN
-    if not token or not secrets.compare_digest(given.encode(), token.encode()):
+    if not token or not secrets.compare_digest(sent_token.encode(), token.encode()):
         raise Http404("There are no metrics here.")
     return HttpResponse(metrics.render_metrics(), content_type=CONTENT_TYPE_LATEST)

@@ -28,31 +28,31 @@ class MonitoringLayer:
         self.application = application
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         note = request_log.begin(environ.get("HTTP_X_REQUEST_ID", "") if settings.BEHIND_PROXY else "")
-        shown = "500"
+        status_code = "500"
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            nonlocal shown
-            shown = status[:3]
-            named = [*headers, ("X-Request-ID", note.request)]
-            return start_response(status, named, exc_info) if exc_info else start_response(status, named)
+            nonlocal status_code
+            status_code = status[:3]
+            headers = [*headers, ("X-Request-ID", note.request)]
+            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
         try:
             with replica.read_from_replica(is_anonymous_read(environ)):
                 return self.application(environ, start)
         except Exception:
-            shown = "500"
+            status_code = "500"
             raise
         finally:
             note.cache = environ.get(CACHE_STATUS_KEY, "")
-            conclude(note, environ["REQUEST_METHOD"], shown, began)
+            conclude(note, environ["REQUEST_METHOD"], status_code, start_time)
             request_log.end()
 
 
-def conclude(note: request_log.RequestNote, method: str, status: str, began: float) -> None:
+def conclude(note: request_log.RequestNote, method: str, status: str, start_time: float) -> None:
     """Count a finished request, and log it unless the response is from the page cache."""
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - start_time
     metrics.count_request(note, method, status, seconds)
     if note.is_cold:
         fields = {"method": method, "route": note.route, "view": note.view, "status": int(status)}

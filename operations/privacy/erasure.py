@@ -45,13 +45,13 @@ def blank(model: type[Model], name: str) -> object:
 
 def erase_person(subject: DataSubject) -> None:
     with transaction.atomic():
-        standing = appearance_rows(subject.keys)
+        appearances = appearance_rows(subject.keys)
         with recording(Origin.COMMAND, detail=ERASURE):
             photos = [str(person.photo.name) for person in subject.people if person.photo]
             for person in subject.people:
                 anonymize(person)
-        erase_history(subject.keys, standing)
-        erase_pending(subject.keys, standing)
+        erase_history(subject.keys, appearances)
+        erase_pending(subject.keys, appearances)
         erase_provenance(subject)
     for photo in photos:
         default_storage.delete(photo)
@@ -60,14 +60,14 @@ def erase_person(subject: DataSubject) -> None:
 
 def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:
     """Return the keys of the rows that refer to these people, by model, including deleted rows."""
-    found: dict[type[Model], set[int]] = {}
+    keys_by_model: dict[type[Model], set[int]] = {}
     for model, _name in appearance_relations(Person):
-        found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
-        gone = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
-        for key, values in gone.values_list("object_id", "values"):
+        keys_by_model[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
+        deletions = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
+        for key, values in deletions.values_list("object_id", "values"):
             if values.get("person") in people:
-                found[model].add(key)
-    return found
+                keys_by_model[model].add(key)
+    return keys_by_model
 
 
 def anonymize(person: Person) -> None:
@@ -85,10 +85,10 @@ def anonymize(person: Person) -> None:
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
     invitations(person.email, Q(person=person)).delete()
-    asked = ProgramInvitation._base_manager.filter(person=person)
+    program_invitations = ProgramInvitation._base_manager.filter(person=person)
     if person.email:
-        asked |= ProgramInvitation._base_manager.filter(email__iexact=person.email)
-    asked.delete()
+        program_invitations |= ProgramInvitation._base_manager.filter(email__iexact=person.email)
+    program_invitations.delete()
     Unavailability._base_manager.filter(person=person).delete()
     # Delete suspected duplicates and namesakes.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
@@ -101,14 +101,14 @@ def anonymize(person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
 
 
-def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> None:
+def erase_history(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
     names = [f"{PERSON}:{key}" for key in people]
-    own = Q(model=PERSON, object_id__in=people)
+    own_changes = Q(model=PERSON, object_id__in=people)
     parts = Q(owner__in=names) | Q(other__in=names) | Q(moved_to__in=names)
     of_appearances = Q()
-    for model, keys in standing.items():
+    for model, keys in appearances.items():
         of_appearances |= Q(model=model._meta.label_lower, object_id__in=keys)
-    for change in RowChange.objects.filter(own | parts | of_appearances).order_by("pk"):
+    for change in RowChange.objects.filter(own_changes | parts | of_appearances).order_by("pk"):
         change.values, change.label = blank_change(change), ""
         change.save(update_fields=["values", "label"])
     LogEntry.objects.filter(
@@ -116,20 +116,20 @@ def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> No
     ).update(object_repr=ANONYMOUS_NAME, change_message="")
 
 
-def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> None:
+def erase_pending(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
     """Empty the personal values of these people in working copies, of stored rows and of new ones."""
-    known = {(model._meta.label_lower, key) for model, keys in standing.items() for key in keys}
-    sets = list(PendingChanges.objects.order_by("pk").select_for_update())
-    rows = [row for one in sets for row in (*one.rows, *one.released)]
-    known |= {(row["model"], row["key"]) for row in rows if people & {*row["values"].get("person", ())}}
-    for one in sets:
-        before = [*one.rows, *one.released]
-        one.rows, one.released = (
-            [blank_pending_row(row) if (row["model"], row["key"]) in known else row for row in found]
-            for found in (one.rows, one.released)
+    affected = {(model._meta.label_lower, key) for model, keys in appearances.items() for key in keys}
+    change_sets = list(PendingChanges.objects.order_by("pk").select_for_update())
+    rows = [row for change_set in change_sets for row in (*change_set.rows, *change_set.released)]
+    affected |= {(row["model"], row["key"]) for row in rows if people & {*row["values"].get("person", ())}}
+    for change_set in change_sets:
+        stored = [*change_set.rows, *change_set.released]
+        change_set.rows, change_set.released = (
+            [blank_pending_row(row) if (row["model"], row["key"]) in affected else row for row in rows_of_set]
+            for rows_of_set in (change_set.rows, change_set.released)
         )
-        if before != [*one.rows, *one.released]:
-            one.save(update_fields=["rows", "released"])
+        if stored != [*change_set.rows, *change_set.released]:
+            change_set.save(update_fields=["rows", "released"])
 
 
 def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
         return (ANONYMOUS_NAME if name == "name" else "") if value else value
 
     values = {
-        name: [empty(name, one) for one in pair] if name in erased else pair
+        name: [empty(name, value) for value in pair] if name in erased else pair
         for name, pair in row["values"].items()
     }
     return {**row, "values": values, "label": ""}
@@ -162,10 +162,10 @@ def blank_change(change: RowChange) -> dict[str, object]:
 
 def erase_provenance(subject: DataSubject) -> None:
     """Empty the provenance of the person, and the person's entries in that of papers and sessions."""
-    own = Provenance.objects.filter(kind="person", object_id__in=subject.keys)
+    own_provenance = Provenance.objects.filter(kind="person", object_id__in=subject.keys)
     changes = RowChange.objects.filter(model=Provenance._meta.label_lower)
-    changes.filter(object_id__in=[*own.values_list("pk", flat=True)]).delete()
-    own.delete()
+    changes.filter(object_id__in=[*own_provenance.values_list("pk", flat=True)]).delete()
+    own_provenance.delete()
     for rows, columns in (
         (Provenance.objects.all(), ("values",)),
         (changes, ("values",)),
@@ -176,11 +176,11 @@ def erase_provenance(subject: DataSubject) -> None:
 
 def clear_people(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> None:
     """Empty the entries of these people in JSON columns of the rows."""
-    for one in rows.iterator(500):
-        old = {column: getattr(one, column) for column in columns}
+    for row in rows.iterator(500):
+        old = {column: getattr(row, column) for column in columns}
         new = {column: without_people(value, uids) for column, value in old.items()}
         if new != old:
-            type(one)._default_manager.filter(pk=one.pk).update(**new)
+            type(row)._default_manager.filter(pk=row.pk).update(**new)
 
 
 def without_people(value: object, uids: set[str]) -> object:

@@ -25,8 +25,8 @@ PACKAGE_FIELDS: dict[str, tuple[str, ...]] = {
 
 def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
     """Return the personal columns; `None` if the model has no declaration."""
-    found: tuple[str, ...] | None = getattr(model, "personal_fields", PACKAGE_FIELDS.get(model._meta.label))
-    return found
+    fields: tuple[str, ...] | None = getattr(model, "personal_fields", PACKAGE_FIELDS.get(model._meta.label))
+    return fields
 
 
 def all_personal_fields() -> dict[str, tuple[str, ...]]:

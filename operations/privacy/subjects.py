@@ -40,17 +40,17 @@ class DataSubject:
         return {person.uid for person in self.people}
 
 
-def find_person(asked: str) -> DataSubject | None:
-    found = Person.objects.filter(uid=asked).first()
-    if found is None and "@" in asked:
-        found = Person.objects.filter(email__iexact=asked).first()
-    if found is None:
+def find_person(identifier: str) -> DataSubject | None:
+    person = Person.objects.filter(uid=identifier).first()
+    if person is None and "@" in identifier:
+        person = Person.objects.filter(email__iexact=identifier).first()
+    if person is None:
         return None
-    found = follow_merges(found)
-    people, new = [found], [found]
-    while new:
-        new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
-        people += new
+    person = follow_merges(person)
+    people, merged = [person], [person]
+    while merged:
+        merged = [*Person.objects.filter(merged_into__in=merged).exclude(pk__in=[row.pk for row in people])]
+        people += merged
     return DataSubject(people, identifying_words(people))
 
 
@@ -68,10 +68,10 @@ def identifying_words(people: list[Person]) -> set[str]:
     return words - {""}
 
 
-def invitations(email: str, more: Q | None = None) -> QuerySet[Invitation]:
-    """Return the invitations that were sent to an address, and those that match `more`."""
-    sent = Q(email__iexact=email) if email else Q(pk__in=())
-    return Invitation._base_manager.filter(sent | more if more else sent)
+def invitations(email: str, condition: Q | None = None) -> QuerySet[Invitation]:
+    """Return the invitations that were sent to an address, and those that match `condition`."""
+    to_address = Q(email__iexact=email) if email else Q(pk__in=())
+    return Invitation._base_manager.filter(to_address | condition if condition else to_address)
 
 
 def find_account(name: str) -> "User | None":
@@ -80,17 +80,17 @@ def find_account(name: str) -> "User | None":
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    whose = parser.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--person", help="identifier or e-mail address of a person of the program")
-    whose.add_argument("--account", help="user name or e-mail address of an account")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--person", help="identifier or e-mail address of a person of the program")
+    group.add_argument("--account", help="user name or e-mail address of an account")
 
 
 def find_subject(person: str | None, account: str | None) -> "DataSubject | User":
     """Return the person or the account that an argument names; raise `CommandError` if there is none."""
-    found = find_person(person) if person else find_account(account or "")
-    if found is None:
+    subject = find_person(person) if person else find_account(account or "")
+    if subject is None:
         raise CommandError(f"There is nobody called “{person or account}” here.")
-    return found
+    return subject
 
 
 # Shorter words would match many unrelated texts.
@@ -99,15 +99,15 @@ MIN_WORD_CHARS = 5
 
 def find_mentions(words: Iterable[str]) -> Iterator[str]:
     """Yield a line for each column of a row that contains one of these words."""
-    wanted = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
+    search_words = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
     for model in apps.get_models():
-        if not wanted or model._meta.app_label in {"search", "sessions", "contenttypes"}:
+        if not search_words or model._meta.app_label in {"search", "sessions", "contenttypes"}:
             continue
         for column in model._meta.concrete_fields:
             if not isinstance(column, TEXT_COLUMNS) or column.name.endswith("_html"):
                 continue
             match = Q()
-            for word in wanted:
+            for word in search_words:
                 # JSON may be stored with escapes, so all its values are fetched and compared below.
                 match |= Q(**{f"{column.name}__icontains": word})
             rows = (
@@ -116,40 +116,40 @@ def find_mentions(words: Iterable[str]) -> Iterator[str]:
                 else model._base_manager.filter(match)
             )
             for key, value in rows.order_by("pk").values_list("pk", column.name):
-                if any(word.lower() in str(value).lower() for word in wanted):
+                if any(word.lower() in str(value).lower() for word in search_words):
                     yield f"{model._meta.label} {key}: {column.name}"
 
 
 # The export
 
 
-def row_values(one: Model) -> dict[str, object]:
+def row_values(row: Model) -> dict[str, object]:
     """Return the columns of a row by name, with passwords and secrets masked."""
-    found: dict[str, object] = {}
-    for column in one._meta.concrete_fields:
-        value = getattr(one, column.attname)
+    values: dict[str, object] = {}
+    for column in row._meta.concrete_fields:
+        value = getattr(row, column.attname)
         hidden = column.name in {"password", "digest", "token_digest", "session_key", "session_data"}
-        found[column.name] = "(stored, not shown)" if hidden and value else to_json_value(value)
-    return found
+        values[column.name] = "(stored, not shown)" if hidden and value else to_json_value(value)
+    return values
 
 
-def related_rows(one: Model) -> dict[str, list[object]]:
+def related_rows(row: Model) -> dict[str, list[object]]:
     """Return all rows with a foreign key to this one, by model, with their labels."""
-    found: dict[str, list[object]] = {}
-    for relation in one._meta.related_objects:
+    rows_by_model: dict[str, list[object]] = {}
+    for relation in row._meta.related_objects:
         if relation.many_to_many:
             continue
-        rows: Iterable[Model] = relation.related_model._base_manager.filter(**{relation.field.name: one})
-        for other in rows:
-            said = {**row_values(other), "about": str(other), "in": owner_label(other)}
-            found.setdefault(relation.related_model._meta.label, []).append(said)
-    return found
+        rows: Iterable[Model] = relation.related_model._base_manager.filter(**{relation.field.name: row})
+        for related in rows:
+            values = {**row_values(related), "about": str(related), "in": owner_label(related)}
+            rows_by_model.setdefault(relation.related_model._meta.label, []).append(values)
+    return rows_by_model
 
 
-def owner_label(other: object) -> str:
+def owner_label(row: object) -> str:
     """Return the label of the row that this one belongs to, such as the paper of an authorship."""
     names = ("paper", "session", "presentation", "award", "edition")
-    return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
+    return next((str(getattr(row, name)) for name in names if getattr(row, name, None)), "")
 
 
 def export_person(subject: DataSubject) -> dict[str, object]:
@@ -163,12 +163,13 @@ def export_person(subject: DataSubject) -> dict[str, object]:
         ],
         "not released yet": [
             pending
-            for one in PendingChanges.objects.order_by("pk")
-            for pending in one.rows
+            for changes in PendingChanges.objects.order_by("pk")
+            for pending in changes.rows
             if subject.keys & {*pending["values"].get("person", ())}
         ],
         "last imported": [
-            memory.values for memory in Provenance.objects.filter(kind="person", object_id__in=subject.keys)
+            provenance.values
+            for provenance in Provenance.objects.filter(kind="person", object_id__in=subject.keys)
         ],
     }
 
@@ -177,12 +178,12 @@ def export_account(user: "User") -> dict[str, object]:
     """Return all data about an account, with its changes."""
     groups = [str(group) for group in user.groups.all()]
     # Invitations and sessions have no foreign key to the account.
-    invited = invitations(user.email, Q(created_by=user))
+    sent_invitations = invitations(user.email, Q(created_by=user))
     sessions = AccountSession.objects.filter(user_id=user.pk)
     return {
         "account": row_values(user),
         "groups": groups,
         "did": related_rows(user),
-        "invitations": [row_values(one) for one in invited.order_by("pk")],
-        "signed in": [row_values(one) for one in sessions.order_by("since")],
+        "invitations": [row_values(row) for row in sent_invitations.order_by("pk")],
+        "signed in": [row_values(row) for row in sessions.order_by("since")],
     }

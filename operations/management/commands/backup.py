@@ -41,8 +41,8 @@ class Command(BaseCommand):
         except (BadArchiveError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
         if verbosity:
-            held = f"{summary.rows:,} rows and {summary.files:,} files in {summary.size / 1e6:.1f} MB"
-            self.stdout.write(f"{summary.path}: {held}, verified.")
+            contents = f"{summary.rows:,} rows and {summary.files:,} files in {summary.size / 1e6:.1f} MB"
+            self.stdout.write(f"{summary.path}: {contents}, verified.")
         if keep:
             for old in sorted(path.parent.glob("plenary-*.zip"), reverse=True)[keep:]:
                 old.unlink()

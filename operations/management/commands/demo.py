@@ -59,8 +59,8 @@ class Command(BaseCommand):
             refuse_busy_port(port)
         # Start faster without garbage collection, which this short-lived process does not need.
         gc.disable()
-        with ThreadPoolExecutor(1) as beside:
-            collected = beside.submit(collect_static)
+        with ThreadPoolExecutor(1) as executor:
+            collected = executor.submit(collect_static)
             call_command("migrate", verbosity=0, interactive=False)
             if not empty:
                 self.import_programs()
@@ -73,11 +73,11 @@ class Command(BaseCommand):
 
     def import_programs(self) -> None:
         """Import each edition of the demo that is not in the database yet, with `import_program`."""
-        present = set(Edition.objects.values_list("slug", flat=True))
+        existing = set(Edition.objects.values_list("slug", flat=True))
         for path in sorted(DEMO_DIR.glob("*.json")):
             program = json.loads(path.read_text("utf-8"))
             slug = program["edition"]["slug"]
-            if slug in present:
+            if slug in existing:
                 continue
             self.stdout.write(f"Importing {path.relative_to(settings.BASE_DIR)} …")
             if path.stem.startswith(SAMPLE):
@@ -113,22 +113,22 @@ def shift_to_today(program: dict[str, Any], today: date | None = None) -> dict[s
     """Return a program of the sample conference with all dates moved, and local times unchanged."""
     edition = program["edition"]
     zone = ZoneInfo(edition["timezone"])
-    by = (today or times.program_day(now(), zone, edition["day_start_hour"])) - WRITTEN_FOR
-    moved: dict[str, Any] = _shift(program, by, zone)
-    moved["edition"]["year"] = date.fromisoformat(moved["edition"]["start_date"]).year
-    return moved
+    offset = (today or times.program_day(now(), zone, edition["day_start_hour"])) - WRITTEN_FOR
+    shifted: dict[str, Any] = _shift(program, offset, zone)
+    shifted["edition"]["year"] = date.fromisoformat(shifted["edition"]["start_date"]).year
+    return shifted
 
 
-def _shift(value: object, by: timedelta, zone: ZoneInfo) -> Any:
+def _shift(value: object, offset: timedelta, zone: ZoneInfo) -> Any:
     if isinstance(value, dict):
-        return {name: _shift(part, by, zone) for name, part in value.items()}
+        return {name: _shift(part, offset, zone) for name, part in value.items()}
     if isinstance(value, list):
-        return [_shift(part, by, zone) for part in value]
-    if not isinstance(value, str) or not (found := DATE_OR_TIME.fullmatch(value)):
+        return [_shift(part, offset, zone) for part in value]
+    if not isinstance(value, str) or not (match := DATE_OR_TIME.fullmatch(value)):
         return value
-    if found[1]:
-        return (datetime.fromisoformat(value).astimezone(zone) + by).isoformat()
-    return (date.fromisoformat(value) + by).isoformat()
+    if match[1]:
+        return (datetime.fromisoformat(value).astimezone(zone) + offset).isoformat()
+    return (date.fromisoformat(value) + offset).isoformat()
 
 
 def add_pictures(slug: str) -> None:
@@ -144,8 +144,8 @@ def add_pictures(slug: str) -> None:
     ):
         for path in sorted((PICTURES_DIR / folder).iterdir()):
             if row := rows.get(path.stem):
-                with path.open("rb") as opened:
-                    setattr(row, field, File(opened, path.name))
+                with path.open("rb") as file:
+                    setattr(row, field, File(file, path.name))
                     row.full_clean()
                     row.save()
     add_teasers(slug)

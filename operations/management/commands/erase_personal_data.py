@@ -36,6 +36,6 @@ class Command(BaseCommand):
         erase()
         self.stdout.write(f"{name} is anonymous now.")
         # List remaining texts with the same words, which may be about other people.
-        if left := [*find_mentions(words)]:
+        if mentions := [*find_mentions(words)]:
             self.stdout.write("The same words still stand here; look whether this person is meant:")
-            self.stdout.write("".join(f"    {line}\n" for line in left))
+            self.stdout.write("".join(f"    {line}\n" for line in mentions))

@@ -27,8 +27,8 @@ class Command(BaseCommand):
         self, *args: object, person: str | None, account: str | None, output: Path | None, **options: object
     ) -> None:
         subject = find_subject(person, account)
-        found = export_person(subject) if isinstance(subject, DataSubject) else export_account(subject)
-        text = json.dumps(found, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False)
+        data = export_person(subject) if isinstance(subject, DataSubject) else export_account(subject)
+        text = json.dumps(data, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False)
         if output is None:
             self.stdout.write(text)
             return

@@ -17,11 +17,11 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: object, verbosity: int, **options: object) -> None:
-        began = time.monotonic()
+        start = time.monotonic()
         with transaction.atomic():
             clear_index()
-            for key in sorted(read_states().wanted, key=lambda key: key == SITE):
+            for key in sorted(read_states().current, key=lambda key: key == SITE):
                 update_edition(key)
         if verbosity:
-            number, seconds = Document.objects.count(), time.monotonic() - began
+            number, seconds = Document.objects.count(), time.monotonic() - start
             self.stdout.write(f"{number:,} documents in {seconds:.1f} seconds.")

@@ -37,7 +37,7 @@ class Command(BaseCommand):
         except (BadArchiveError, DatabaseError) as error:
             raise CommandError(str(error)) from error
         if options["verbosity"]:
-            done = "are whole" if check else "are here"
-            self.stdout.write(f"{rows:,} rows and {files:,} files of {made_at} {done}.")
+            outcome = "are whole" if check else "are here"
+            self.stdout.write(f"{rows:,} rows and {files:,} files of {made_at} {outcome}.")
             if not check:
                 self.stdout.write("Next: compare the settings in manifest.json, and run “manage.py verify”.")

@@ -18,33 +18,33 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, repair: bool, verbosity: int, **options: object) -> None:
         try:
-            left = sum(self.run_check(check, repair, verbosity) for check in CHECKS)
+            problem_count = sum(self.run_check(check, repair, verbosity) for check in CHECKS)
         except DatabaseError as error:
             raise CommandError(f"The database cannot be read: {error}") from error
-        if left:
+        if problem_count:
             advice = (
                 ""
                 if repair
                 else " Run “manage.py verify --repair” to repair what can be repaired automatically."
             )
-            raise CommandError(f"{left} problems found.{advice}")
+            raise CommandError(f"{problem_count} problems found.{advice}")
 
     def run_check(self, check: Check, repair: bool, verbosity: int) -> int:
         """Run a check; return the number of remaining problems."""
-        found = [*check.find()]
-        if found and repair and check.repair:
-            self.show("repaired", check.title, found)
+        problems = [*check.find()]
+        if problems and repair and check.repair:
+            self.show("repaired", check.title, problems)
             check.repair()
-            found = [*check.find()]
-        if found:
-            self.show("WRONG", check.title, found)
+            problems = [*check.find()]
+        if problems:
+            self.show("WRONG", check.title, problems)
         elif verbosity:
             self.stdout.write(f"ok: {check.title}")
-        return len(found)
+        return len(problems)
 
-    def show(self, word: str, title: str, found: list[str]) -> None:
-        self.stdout.write(f"{word}: {title}")
-        for line in found[:MAX_SHOWN_ROWS]:
+    def show(self, status: str, title: str, problems: list[str]) -> None:
+        self.stdout.write(f"{status}: {title}")
+        for line in problems[:MAX_SHOWN_ROWS]:
             self.stdout.write(f"    {line}")
-        if len(found) > MAX_SHOWN_ROWS:
-            self.stdout.write(f"    and {len(found) - MAX_SHOWN_ROWS} more")
+        if len(problems) > MAX_SHOWN_ROWS:
+            self.stdout.write(f"    and {len(problems) - MAX_SHOWN_ROWS} more")
