@@ -134,38 +134,40 @@ def inline(source: str) -> SafeString:
     """
     source = " ".join(tidy(source).split())
     if len(source) > MAX_MARKUP_CHARS or not MARKUP.search(source):
-        shown = mark_safe(escape(source, quote=False))
+        html_line = mark_safe(escape(source, quote=False))
     else:
         tokens, env = _line_tokens(source)
-        line = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
-        html = CLEANER.clean(RENDERER.renderInline(line, PARSER.options, env)).strip()
-        shown = mark_safe(_keep_punctuation(html))
+        shown_tokens = [
+            _to_line_token(token) for token in tokens if token.type not in ("link_open", "link_close")
+        ]
+        html = CLEANER.clean(RENDERER.renderInline(shown_tokens, PARSER.options, env)).strip()
+        html_line = mark_safe(_keep_punctuation(html))
     tag = language_of_line(source)
-    return format_html('<span lang="{}">{}</span>', tag, shown) if tag else shown
+    return format_html('<span lang="{}">{}</span>', tag, html_line) if tag else html_line
 
 
-def _keep_punctuation(clean: str) -> str:
+def _keep_punctuation(html: str) -> str:
     """Keep formulas and their punctuation on one line: browsers break a line before and after <math>."""
 
-    def join(found: re.Match[str]) -> str:
-        before, drawn, after = found.groups()
-        return f'<span class="formula">{found[0]}</span>' if before or after else drawn
+    def join(match: re.Match[str]) -> str:
+        before, math, after = match.groups()
+        return f'<span class="formula">{match[0]}</span>' if before or after else math
 
-    return PUNCTUATED_FORMULA.sub(join, clean) if "<math" in clean else clean
+    return PUNCTUATED_FORMULA.sub(join, html) if "<math" in html else html
 
 
 def plain(source: str) -> str:
     """Return readable text without markup, with all words and an empty line between paragraphs."""
     source = tidy(source).strip()
     if len(source) > MAX_MARKUP_CHARS:
-        return _squeezed(source)
+        return _collapse_space(source)
     if "\n" not in source and not MARKUP.search(source):
         return " ".join(source.split())
     return _plain_title(source) if len(source) <= CACHED_TITLE_CHARS else _plain(source)
 
 
 def _plain(source: str) -> str:
-    return _squeezed(_written(_tokens(source), _plain_token))
+    return _collapse_space(_join_blocks(_tokens(source), _plain_token))
 
 
 # Cached because snapshots of a program need all titles.
@@ -178,8 +180,8 @@ def latex(source: str) -> str:
     """Return LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
     if len(source) > MAX_MARKUP_CHARS:
-        return _squeezed(_escaped(source))
-    return _squeezed(_written(_tokens(source), _latex_token))
+        return _collapse_space(_escape_latex(source))
+    return _collapse_space(_join_blocks(_tokens(source), _latex_token))
 
 
 def escape_markup(text: str, *, has_tex: bool = False, is_part: bool = False) -> str:
@@ -245,8 +247,8 @@ class _Renderer(RendererHTML):
 
     def math_inline(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[index]
-        drawn = formula.mathml(token.content, token.block or token.info == "display")
-        return drawn or f'<code class="tex">{escape(token.content)}</code>'
+        math = formula.mathml(token.content, token.block or token.info == "display")
+        return math or f'<code class="tex">{escape(token.content)}</code>'
 
     def math_block(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         return f'<div class="math">{self.math_inline(tokens, index, options, env)}</div>\n'
@@ -267,7 +269,7 @@ def _tokens(source: str) -> list[Token]:
     return PARSER.parse(source, {}) if "\n" in source else _line_tokens(source)[0]
 
 
-def _on_one_line(token: Token) -> Token:
+def _to_line_token(token: Token) -> Token:
     if token.type == "image":
         return Token("text", "", 0, content=token.content)
     if token.type in ("hardbreak", "softbreak"):
@@ -284,7 +286,7 @@ def tidy(source: str) -> str:
     return source if source.isprintable() else CONTROLS.sub("", LINE_ENDS.sub("\n", source))
 
 
-def _squeezed(text: str) -> str:
+def _collapse_space(text: str) -> str:
     """Strip lines, and reduce white space to single spaces and at most one empty line."""
     if "\n" not in text:
         return " ".join(text.split())
@@ -293,26 +295,28 @@ def _squeezed(text: str) -> str:
 
 
 def _paragraphs(source: str) -> str:
-    parts = re.split(r"\n[ \t]*(?:\n[ \t]*)+", source.strip())
+    paragraphs = re.split(r"\n[ \t]*(?:\n[ \t]*)+", source.strip())
     return "\n".join(
-        f"<p>{escape(' '.join(part.split()), quote=False)}</p>" for part in parts if part.strip()
+        f"<p>{escape(' '.join(paragraph.split()), quote=False)}</p>"
+        for paragraph in paragraphs
+        if paragraph.strip()
     )
 
 
 # Plain text and LaTeX
 
 
-def _written(tokens: Sequence[Token], write: Callable[[Token], str]) -> str:
+def _join_blocks(tokens: Sequence[Token], write: Callable[[Token], str]) -> str:
     """Write each block on separate lines, with an empty line before it, except in lists and tables."""
-    text, gap, lead = "", "", ""
+    text, gap, marker = "", "", ""
     for token in tokens:
         match token.type:
             case "list_item_open":
                 # An item may consist of its number only, or begin with another list.
-                lead = f"{lead.removeprefix('- ')}{token.info}{token.markup} " if token.info else "- "
-            case "list_item_close" if lead.strip("- "):
+                marker = f"{marker.removeprefix('- ')}{token.info}{token.markup} " if token.info else "- "
+            case "list_item_close" if marker.strip("- "):
                 begin = text and f"{text}{gap or '\n'}"
-                text, gap, lead = f"{begin}{lead.rstrip()}", "\n", ""
+                text, gap, marker = f"{begin}{marker.rstrip()}", "\n", ""
             case "paragraph_open":
                 gap = "\n" if token.hidden else "\n\n"
             case "heading_open" | "fence" | "math_block":
@@ -321,9 +325,9 @@ def _written(tokens: Sequence[Token], write: Callable[[Token], str]) -> str:
                 gap = "\n"
             case "td_close" | "th_close":
                 gap = " | "
-        written = "".join(map(write, token.children or [])) if token.type == "inline" else write(token)
-        if written:
-            text, gap, lead = text + gap + lead + written, "", ""
+        token_text = "".join(map(write, token.children or [])) if token.type == "inline" else write(token)
+        if token_text:
+            text, gap, marker = text + gap + marker + token_text, "", ""
     return text
 
 
@@ -339,7 +343,7 @@ def _plain_token(token: Token) -> str:
             return token.content.replace("\u00a0", " ").replace("\u2009", " ")
 
 
-def _escaped(text: str) -> str:
+def _escape_latex(text: str) -> str:
     """Escape special characters for LaTeX, and write typographic characters as in TeX."""
     return "{}".join(part.translate(LATEX_SIGNS) for part in LIGATURES.split(text))
 
@@ -351,15 +355,15 @@ def _latex_token(token: Token) -> str:
         case "math_block", opening:
             return token.content if opening.startswith("\\begin") else rf"\[{token.content}\]"
         case "code_inline" | "fence", _:
-            return rf"\texttt{{{_escaped(token.content)}}}"
+            return rf"\texttt{{{_escape_latex(token.content)}}}"
         case "link_open", "bare":
             return r"\url{"
         case "text", "bare":
             return token.content
         case "link_open", _:
-            return rf"\href{{{_escaped(str(token.attrs['href']))}}}{{"
+            return rf"\href{{{_escape_latex(str(token.attrs['href']))}}}{{"
         case kind, _:
-            return LATEX_MARKS.get(kind) or _escaped(token.content)
+            return LATEX_MARKS.get(kind) or _escape_latex(token.content)
 
 
 PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table").use(tex_plugin)

@@ -34,11 +34,11 @@ class Parsed:
     unknown: list[str]
 
     @property
-    def rest(self) -> str:
-        rest = self.source
+    def outside_formulas(self) -> str:
+        text = self.source
         for tex in self.formulas:
-            rest = re.sub(rf"\$+\s*{re.escape(tex)}\s*\$+", " ", rest).replace(tex, " ")
-        return rest
+            text = re.sub(rf"\$+\s*{re.escape(tex)}\s*\$+", " ", text).replace(tex, " ")
+        return text
 
 
 def parse_text(source: str) -> Parsed | None:
@@ -55,11 +55,11 @@ def parse_text(source: str) -> Parsed | None:
 def advice(source: str, *, is_title: bool = False) -> list[str]:
     """Return warnings about a text; empty for most texts."""
     text = parse_text(tidy(source).strip())
-    found = [*character_warnings(source), *(parse_warnings(text) if text else ())]
+    warnings = [*character_warnings(source), *(parse_warnings(text) if text else ())]
     if is_title and is_in_capitals(source):
-        found.append(_("The title is in all caps."))
-    found += latex_in_prose(text) if text else ()
-    return found[:MAX_PROBLEMS]
+        warnings.append(_("The title is in all caps."))
+    warnings += latex_in_prose(text) if text else ()
+    return warnings[:MAX_PROBLEMS]
 
 
 def is_in_capitals(title: str) -> bool:
@@ -70,11 +70,11 @@ def is_in_capitals(title: str) -> bool:
 
 def character_warnings(source: str) -> Iterator[str]:
     """Yield warnings about invisible and lost characters, and text too long for markup."""
-    for sign in sorted(set(INVISIBLE.findall(source))):
-        words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
-        yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
-    for sign in sorted(set(CONTROLS.findall(source))):
-        yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
+    for character in sorted(set(INVISIBLE.findall(source))):
+        params = {"code": f"{ord(character):04X}", "name": unicodedata.name(character, "?").lower()}
+        yield _("Contains an invisible character: U+%(code)s, %(name)s.") % params
+    for character in sorted(set(CONTROLS.findall(source))):
+        yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(character):04X}"}
     if "\ufffd" in source:
         yield _("Contains the replacement character “\ufffd”: letters were lost.")
     if len(tidy(source).strip()) > MAX_MARKUP_CHARS:
@@ -88,13 +88,13 @@ def parse_warnings(text: Parsed) -> Iterator[str]:
             yield _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
     for name in dict.fromkeys(text.unknown):
         yield _("The LaTeX command “%(name)s” isn’t supported.") % {"name": name}
-    yield from _left_raw(text.prose)
-    if LONE_DOLLAR.search(text.rest.replace("$$", "")):
+    yield from _raw_markup_warnings(text.prose)
+    if LONE_DOLLAR.search(text.outside_formulas.replace("$$", "")):
         # Such a dollar sign is neither part of a formula nor of a price.
         yield _("Unpaired dollar sign: a formula may not be closed. For a plain dollar sign write \\$.")
 
 
-def _left_raw(prose: str) -> Iterator[str]:
+def _raw_markup_warnings(prose: str) -> Iterator[str]:
     kinds = (
         (_("The LaTeX escape “%(raw)s” is shown as written."), r"\\[A-Za-z]*"),
         (_("The group in braces “%(raw)s” is shown as written."), r"\{[A-Za-z][^{},]{3,80}\}"),
@@ -112,13 +112,15 @@ def latex_in_prose(text: Parsed) -> list[str]:
     """Return a warning about unnecessary LaTeX in prose, which files and searches contain as written."""
     if not any(sign in text.source for sign in "\\~`"):
         return []
-    rest, unknown = text.rest, {*text.unknown}
-    found = [match[0] for pattern in LATEX for match in pattern.finditer(rest)]
-    known = [raw for raw in dict.fromkeys(found) if raw not in unknown and raw.rstrip("*") not in unknown]
-    shown = [raw for raw in known if not any(raw != other and raw in other for other in known)][:3]
-    if not shown:
+    outside_formulas, unknown = text.outside_formulas, {*text.unknown}
+    matches = [match[0] for pattern in LATEX for match in pattern.finditer(outside_formulas)]
+    supported = [
+        raw for raw in dict.fromkeys(matches) if raw not in unknown and raw.rstrip("*") not in unknown
+    ]
+    listed = [raw for raw in supported if not any(raw != other and raw in other for other in supported)][:3]
+    if not listed:
         return []
-    quoted = ", ".join(f"“{raw}”" for raw in shown)
+    quoted = ", ".join(f"“{raw}”" for raw in listed)
     return [
         _("LaTeX outside of formulas: %(found)s. Use the letters themselves, and Markdown.")
         % {"found": quoted}

@@ -65,7 +65,7 @@ def symbol(name: str) -> str | None:
 @lru_cache(maxsize=4096)
 def mathml(tex: str, display: bool = False) -> str | None:
     """Return the formula as a <math> element, not sanitized yet; `None` if it cannot be rendered."""
-    root = _tree(tex, display)
+    root = _convert(tex, display)
     if root is None:
         return None
     attributes = {"alttext": plain(tex)} | ({"display": "block"} if display else {})
@@ -76,7 +76,7 @@ def mathml(tex: str, display: bool = False) -> str | None:
         variant = element.get("mathvariant")
         if variant and variant != "normal" and element.tag != "mtext":
             del element.attrib["mathvariant"]
-            element.text = "".join(_variant(character, variant) for character in element.text or "")
+            element.text = "".join(_variant_letter(character, variant) for character in element.text or "")
     for row in [*root.iter("mrow"), *root.iter("mtd")]:
         _space_functions(row)
     return tostring(root, encoding="unicode", short_empty_elements=False)
@@ -85,13 +85,13 @@ def mathml(tex: str, display: bool = False) -> str | None:
 @lru_cache(maxsize=4096)
 def plain(tex: str) -> str:
     """Return the complete formula as Unicode text, without TeX: `10^{-3}\\times` -> 10⁻³×."""
-    root = _tree(tex, False)
+    root = _convert(tex, False)
     if root is None:
-        return _stripped(tex)
-    return " ".join(_line(root).split())
+        return _strip_tex(tex)
+    return " ".join(_to_text(root).split())
 
 
-def _tree(tex: str, display: bool) -> Element | None:
+def _convert(tex: str, display: bool) -> Element | None:
     if len(tex) > MAX_FORMULA_CHARS or FORBIDDEN.search(tex) or _depth(tex) > MAX_DEPTH:
         return None
     for pattern, replacement in REWRITES:
@@ -102,7 +102,7 @@ def _tree(tex: str, display: bool) -> Element | None:
         Exception
     ):  # The converter raises every kind of error for authors' TeX; each means "cannot be rendered".
         return None
-    return root if _settle(root) else None
+    return root if _decode_references(root) else None
 
 
 def _depth(tex: str) -> int:
@@ -118,7 +118,7 @@ def _depth(tex: str) -> int:
     return deepest
 
 
-def _settle(root: Element) -> bool:
+def _decode_references(root: Element) -> bool:
     """Decode the converter's character references; return `False` if it left an unknown command as text."""
     for element in root.iter():
         if element.text:
@@ -158,7 +158,7 @@ def _join_upright(parent: Element) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _variant(character: str, variant: str) -> str:
+def _variant_letter(character: str, variant: str) -> str:
     """Return the letter of a mathematical alphabet such as "bold", or the character if there is none."""
     name = unicodedata.name(character, "")
     letter = re.sub(r"^(?:LATIN|GREEK) (SMALL|CAPITAL) LETTER ", r"\1 ", name)
@@ -174,32 +174,32 @@ def _variant(character: str, variant: str) -> str:
     return character
 
 
-def _line(element: Element) -> str:
-    parts = [_line(child) for child in element]
+def _to_text(element: Element) -> str:
+    parts = [_to_text(child) for child in element]
     match element.tag, parts:
         case "mfrac", [above, below]:
-            return f"{_grouped(above)}/{_grouped(below)}"
+            return f"{_bracket(above)}/{_bracket(below)}"
         case "msqrt", _:
-            return "√" + _grouped("".join(parts))
+            return "√" + _bracket("".join(parts))
         case "mroot", [base, degree]:
-            return f"{degree}√{_grouped(base)}"
+            return f"{degree}√{_bracket(base)}"
         case "mover", [base, above] if above in ACCENTS:
             return unicodedata.normalize("NFC", base + ACCENTS[above])
         case "msup" | "mover", [base, above]:
-            return base + _raised(above, "^", SUPERSCRIPTS)
+            return base + _script_text(above, "^", SUPERSCRIPTS)
         case "msub" | "munder", [base, below]:
-            return base + _raised(below, "_", SUBSCRIPTS)
+            return base + _script_text(below, "_", SUBSCRIPTS)
         case "msubsup" | "munderover", [base, below, above]:
-            return base + _raised(below, "_", SUBSCRIPTS) + _raised(above, "^", SUPERSCRIPTS)
+            return base + _script_text(below, "_", SUBSCRIPTS) + _script_text(above, "^", SUPERSCRIPTS)
         case "mspace", _:
             return " "
         case "mtr" | "mtd", _:
-            return _joined(parts) + " "
+            return _join_parts(parts) + " "
         case _:
-            return _joined(parts) if parts else _leaf(element)
+            return _join_parts(parts) if parts else _leaf_text(element)
 
 
-def _leaf(element: Element) -> str:
+def _leaf_text(element: Element) -> str:
     """Return the text with plain letters in place of mathematical alphabets, for readers and searches."""
     return "".join(
         unicodedata.normalize("NFKC", character) if "\U0001d400" <= character <= "\U0001d7ff" else character
@@ -207,7 +207,7 @@ def _leaf(element: Element) -> str:
     )
 
 
-def _joined(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     """Add spaces between names such as log and adjacent letters, and around relations."""
     line = last = ""
     for part in parts:
@@ -227,17 +227,17 @@ def _are_words(left: str, right: str) -> bool:
     return left[-1].isalnum() and len(right) > 1 and right.isalpha()
 
 
-def _raised(text: str, mark: str, alphabet: dict[int, int]) -> str:
+def _script_text(text: str, mark: str, alphabet: dict[int, int]) -> str:
     text = text.strip()
     if text in ("\u2032", "\u2033", "\u2034", "'", "\u2217", "*"):
         return text
     raised = text.translate(alphabet)
     if all(character not in text for character in raised) and text:
         return raised
-    return mark + _grouped(text)
+    return mark + _bracket(text)
 
 
-def _grouped(text: str) -> str:
+def _bracket(text: str) -> str:
     text = text.strip()
     return text if len(text) <= 1 or text.isalnum() or _is_bracketed(text) else f"({text})"
 
@@ -245,14 +245,14 @@ def _grouped(text: str) -> str:
 def _is_bracketed(text: str) -> bool:
     """Return whether one pair of brackets encloses the text: (a+b) but not (a)+(b)."""
     depth = 0
-    for place, sign in enumerate(text, start=1):
-        depth += (sign == "(") - (sign == ")")
+    for end, character in enumerate(text, start=1):
+        depth += (character == "(") - (character == ")")
         if depth == 0:
-            return place == len(text)
+            return end == len(text)
     return False
 
 
-def _stripped(tex: str) -> str:
+def _strip_tex(tex: str) -> str:
     """Return the TeX without its markup, for formulas that the converter does not support."""
     text = re.sub(r"\\(?:text\w*|math\w*|emph|operatorname|boldsymbol|mbox)\*?\s*\{", "{", tex)
     text = re.sub(r"\\([A-Za-z]+)\s*", lambda match: symbol(match[1]) or match[1] + " ", text)

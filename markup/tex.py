@@ -139,7 +139,7 @@ def _display_delimiters(first: str) -> tuple[str, str, str]:
 def _dollar(state: StateInline, silent: bool) -> bool:
     mark = "$$" if state.src.startswith("$$", state.pos) else "$"
     start = state.pos + len(mark)
-    stop = _closing(state.src, mark, start, min(state.posMax, start + formula.MAX_FORMULA_CHARS))
+    stop = _find_closing(state.src, mark, start, min(state.posMax, start + formula.MAX_FORMULA_CHARS))
     content, after = state.src[start:stop], stop + len(mark)
     if mark == "$":
         before, following = state.src[start - 2 : start - 1], state.src[after : after + 1]
@@ -151,12 +151,12 @@ def _dollar(state: StateInline, silent: bool) -> bool:
     return is_formula and _push_formula(state, content, after, mark == "$$", silent)
 
 
-def _closing(source: str, mark: str, start: int, limit: int) -> int:
+def _find_closing(source: str, mark: str, start: int, limit: int) -> int:
     """Return the index of the next `mark` without a backslash before it; -1 if none is before the limit."""
-    at = source.find(mark, start, limit)
-    while at > 0 and source[at - 1] == "\\":
-        at = source.find(mark, at + 1, limit)
-    return at
+    index = source.find(mark, start, limit)
+    while index > 0 and source[index - 1] == "\\":
+        index = source.find(mark, index + 1, limit)
+    return index
 
 
 def _is_formula(content: str, before: str, after: str) -> bool:
@@ -174,7 +174,7 @@ def _is_formula(content: str, before: str, after: str) -> bool:
     return True
 
 
-def _bracketed(state: StateInline, silent: bool) -> bool:
+def _bracket_formula(state: StateInline, silent: bool) -> bool:
     """Parse \\( … \\) and \\[ … \\], unless the brackets are around words, as Markdown's escapes."""
     display = state.src[state.pos + 1] == "["
     start = state.pos + 2
@@ -222,8 +222,8 @@ def _dashes(state: StateInline, silent: bool) -> bool:
 def _tie(state: StateInline, silent: bool) -> bool:
     """Parse the tie of `Fig.~1` as a no-break space, but not `~5%` (about) and `3~5` (a range)."""
     before, after = state.src[state.pos - 1 : state.pos], state.src[state.pos + 1 : state.pos + 2]
-    bound = before.isalpha() or (before in (".", ",", ")", "%", "$", "}") and before)
-    if bound and (after.isalnum() or (after in ("\\", "$", "(") and after)):
+    is_bound = before.isalpha() or (before in (".", ",", ")", "%", "$", "}") and before)
+    if is_bound and (after.isalnum() or (after in ("\\", "$", "(") and after)):
         return _push_text(state, "\u00a0", state.pos + 1, silent)
     return False
 
@@ -231,18 +231,18 @@ def _tie(state: StateInline, silent: bool) -> bool:
 def _colon(state: StateInline, silent: bool) -> bool:
     scheme = SCHEME.search(state.src, max(0, state.pos - 6), state.pos)
     match = ADDRESS.match(state.src, state.pos, state.posMax) if scheme else None
-    rest = _trimmed(match[1]) if match else ""
-    if not scheme or not match or not rest or not (silent or state.pending.endswith(scheme[0])):
+    address = _trim_address(match[1]) if match else ""
+    if not scheme or not match or not address or not (silent or state.pending.endswith(scheme[0])):
         return False
-    after = match.start(1) + len(rest)
+    after = match.start(1) + len(address)
     if silent:
         state.pos = after
         return True
     state.pending = state.pending.removesuffix(scheme[0])
-    return _push_address(state, scheme[0] + "://" + re.sub(r"\\([_%#&~$])", r"\1", rest), after, silent)
+    return _push_address(state, scheme[0] + "://" + re.sub(r"\\([_%#&~$])", r"\1", address), after, silent)
 
 
-def _trimmed(address: str) -> str:
+def _trim_address(address: str) -> str:
     """Remove the sentence's punctuation from the end, but no bracket that was opened in the address."""
     while address:
         if address[-1] == ")" and address.count("(") >= address.count(")"):
@@ -255,8 +255,8 @@ def _trimmed(address: str) -> str:
 
 def _star(state: StateInline, silent: bool) -> bool:
     """Parse 2*3*4 as a product, not as emphasis."""
-    around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 1 : state.pos + 2]
-    is_product = len(around) == 2 and around.isalnum() and not around.isalpha()
+    neighbors = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 1 : state.pos + 2]
+    is_product = len(neighbors) == 2 and neighbors.isalnum() and not neighbors.isalpha()
     return is_product and _push_text(state, "*", state.pos + 1, silent)
 
 
@@ -265,7 +265,7 @@ def _star(state: StateInline, silent: bool) -> bool:
 
 def _backslash(state: StateInline, silent: bool) -> bool:
     opens_formula = state.src.startswith(("\\(", "\\["), state.pos)
-    if (opens_formula and _bracketed(state, silent)) or _accent(state, silent):
+    if (opens_formula and _bracket_formula(state, silent)) or _accent(state, silent):
         return True
     following = state.src[state.pos + 1 : state.pos + 2]
     if following == "\\":
@@ -293,8 +293,8 @@ def _accent(state: StateInline, silent: bool) -> bool:
 
 def _spacing(state: StateInline, mark: str, silent: bool) -> bool:
     """Parse `10\\,000`, hyphenation points and italic corrections, but not Markdown's escapes elsewhere."""
-    around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 2 : state.pos + 3]
-    if len(around) != 2 or not around.isalnum():
+    neighbors = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 2 : state.pos + 3]
+    if len(neighbors) != 2 or not neighbors.isalnum():
         return False
     return _push_text(state, "\u2009" if mark == "," else "", state.pos + 2, silent)
 
@@ -312,11 +312,11 @@ def _command(state: StateInline, name: str, after: int, silent: bool) -> bool:
         return _push_text(state, word, _skip(state, after, r"(?:\{\})?"), silent)
     inner = _argument(state, after)
     if inner and inner[0] < inner[1]:
-        return _applied(state, name, inner, silent)
-    return _unknown(state, name, after, silent)
+        return _apply_command(state, name, inner, silent)
+    return _unknown_command(state, name, after, silent)
 
 
-def _applied(state: StateInline, name: str, inner: tuple[int, int], silent: bool) -> bool:
+def _apply_command(state: StateInline, name: str, inner: tuple[int, int], silent: bool) -> bool:
     start, stop = inner
     if name in DROPPED:
         if not silent and name not in ("begin", "end"):
@@ -329,32 +329,32 @@ def _applied(state: StateInline, name: str, inner: tuple[int, int], silent: bool
     if name == "textcolor" and (second := _argument(state, stop + 1)):
         start, stop = second
     if name not in TAGS and name not in TRANSPARENT and name not in QUOTED and not silent:
-        _remember(state, name)
+        _note_unknown(state, name)
     quotes = QUOTED.get(name, "")
     return _push_nested(state, start, stop, stop + 1, silent, tag=TAGS.get(name, ""), quotes=quotes)
 
 
-def _unknown(state: StateInline, name: str, after: int, silent: bool) -> bool:
+def _unknown_command(state: StateInline, name: str, after: int, silent: bool) -> bool:
     """Replace an author's own macro (`\\Walrus`) by its name, but do not change a path (`C:\\temp`)."""
     before = state.src[state.pos - 1 : state.pos]
     follows_path = before.isalnum() or (before != "" and before in ":/\\")
     if follows_path or re.match(r"\\\w", state.src[after : after + 2]):
         return False
-    known = name in TAGS or name in TRANSPARENT or name in DROPPED
+    is_known = name in TAGS or name in TRANSPARENT or name in DROPPED
     is_unclosed = state.src.startswith("{", after) and _argument(state, after) is None
-    if not silent and (is_unclosed or not known):
-        _remember(state, name)
-    return _push_text(state, "" if known else name, _skip(state, after, r"(?:\{\})?"), silent)
+    if not silent and (is_unclosed or not is_known):
+        _note_unknown(state, name)
+    return _push_text(state, "" if is_known else name, _skip(state, after, r"(?:\{\})?"), silent)
 
 
-def _remember(state: StateInline, name: str) -> None:
+def _note_unknown(state: StateInline, name: str) -> None:
     state.env.setdefault("unknown", []).append("\\" + name)
 
 
 def _link(state: StateInline, name: str, after: int, silent: bool) -> bool:
     target = _argument(state, after)
     if not target:
-        return _unknown(state, name, after, silent)
+        return _unknown_command(state, name, after, silent)
     address = re.sub(r"\\([_%#&~$])", r"\1", state.src[slice(*target)]).strip()
     label = _argument(state, target[1] + 1) if name == "href" else target
     if not label:
@@ -377,7 +377,7 @@ def _code(state: StateInline, start: int, stop: int, silent: bool) -> bool:
 
 def _group(state: StateInline, silent: bool) -> bool:
     """Parse groups such as {\\em words} and {\\"o}. Any other braces are literal."""
-    stop = _braces(state.src).get(state.pos, -1)
+    stop = _matching_braces(state.src).get(state.pos, -1)
     if not state.src.startswith("\\", state.pos + 1) or not 0 < stop < state.posMax:
         return False
     match = COMMAND.match(state.src, state.pos + 1, stop)
@@ -413,14 +413,14 @@ def _push_break(state: StateInline, after: int, silent: bool) -> bool:
 
 def _push_address(state: StateInline, address: str, after: int, silent: bool) -> bool:
     href = state.md.normalizeLink(address)
-    linked = state.linkLevel == 0 and state.md.validateLink(href)
+    is_linked = state.linkLevel == 0 and state.md.validateLink(href)
     if not silent:
-        if linked:
-            opened = state.push("link_open", "a", 1)
-            opened.attrs, opened.markup = {"href": href}, "bare"
-        text = state.push("text", "", 0)
-        text.content, text.markup = address, "bare" if linked else ""
-        if linked:
+        if is_linked:
+            link_token = state.push("link_open", "a", 1)
+            link_token.attrs, link_token.markup = {"href": href}, "bare"
+        text_token = state.push("text", "", 0)
+        text_token.content, text_token.markup = address, "bare" if is_linked else ""
+        if is_linked:
             state.push("link_close", "a", -1)
     state.pos = after
     return True
@@ -443,14 +443,14 @@ def _push_nested(
         if tag:
             state.push(f"{kind}_open", tag, 1).attrs = {"href": href} if href else {}
         state.pending += quotes[:1]
-        end, state.posMax, state.pos = state.posMax, stop, start
+        outer_end, state.posMax, state.pos = state.posMax, stop, start
         # The parser applies no rules below its maximum level, which also bounds this recursion.
         state.level += 1
         state.linkLevel += tag == "a"
         state.md.inline.tokenize(state)
         state.linkLevel -= tag == "a"
         state.level -= 1
-        state.posMax = end
+        state.posMax = outer_end
         state.pending += quotes[1:]
         if tag:
             state.push(f"{kind}_close", tag, -1)
@@ -458,28 +458,28 @@ def _push_nested(
     return True
 
 
-def _argument(state: StateInline, at: int) -> tuple[int, int] | None:
+def _argument(state: StateInline, start: int) -> tuple[int, int] | None:
     """Return the start and end of the following argument in braces; `None` if there is none."""
-    match = ARGUMENT.match(state.src, at, state.posMax)
-    stop = _braces(state.src).get(match.end() - 1, -1) if match else -1
+    match = ARGUMENT.match(state.src, start, state.posMax)
+    stop = _matching_braces(state.src).get(match.end() - 1, -1) if match else -1
     return (match.end(), stop) if match and 0 < stop < state.posMax else None
 
 
-def _skip(state: StateInline, at: int, pattern: str) -> int:
-    match = re.compile(pattern).match(state.src, at, state.posMax)
-    return match.end() if match else at
+def _skip(state: StateInline, start: int, pattern: str) -> int:
+    match = re.compile(pattern).match(state.src, start, state.posMax)
+    return match.end() if match else start
 
 
 @lru_cache(maxsize=8)
-def _braces(source: str) -> dict[int, int]:
+def _matching_braces(source: str) -> dict[int, int]:
     """Map opening to closing braces, cached to read a text once rather than for each brace."""
     pairs: dict[int, int] = {}
-    opened: list[int] = []
+    openings: list[int] = []
     for match in re.finditer(r"\\.|[{}]", source, re.DOTALL):
         if match[0] == "{":
-            opened.append(match.start())
-        elif match[0] == "}" and opened:
-            pairs[opened.pop()] = match.start()
+            openings.append(match.start())
+        elif match[0] == "}" and openings:
+            pairs[openings.pop()] = match.start()
     return pairs
 
 
