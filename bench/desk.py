@@ -58,16 +58,16 @@ def pages(edition: "Edition") -> dict[str, str]:
     posters = sessions.filter(kind="poster").order_by("-size", "pk")[0]
     talks = sessions.filter(kind="oral").order_by("-size", "pk")[0]
     paper = Paper.objects.filter(edition=edition).order_by("pk")[0]
-    admin, here = "/admin/schedule/session/", f"?edition={edition.pk}"
+    admin, query = "/admin/schedule/session/", f"?edition={edition.pk}"
     return {
-        "desk": f"/admin/{here}",
+        "desk": f"/admin/{query}",
         "desk search, a common word": f"/admin/search/?q={COMMON_WORD}",
         "desk search, two letters": "/admin/search/?q=an",
-        "working copy": f"/admin/schedule/release/working-copy/{here}",
-        "announce a release": f"/admin/schedule/release/add/{here}",
-        "timetable": f"{admin}timetable/{here}",
-        "clashes": f"{admin}clashes/{here}",
-        "papers to sessions": f"{admin}assign/{here}",
+        "working copy": f"/admin/schedule/release/working-copy/{query}",
+        "announce a release": f"/admin/schedule/release/add/{query}",
+        "timetable": f"{admin}timetable/{query}",
+        "clashes": f"{admin}clashes/{query}",
+        "papers to sessions": f"{admin}assign/{query}",
         "list of papers": f"/admin/papers/paper/?edition__id__exact={edition.pk}",
         "list of presentations": f"/admin/schedule/presentation/?edition__id__exact={edition.pk}",
         "form of a paper": f"/admin/papers/paper/{paper.pk}/change/",

@@ -22,22 +22,22 @@ CSV_PAPERS, CSV_SECONDS, CSV_MEGABYTES = 100_000, 8, 250
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--csv", type=int, nargs="?", const=CSV_PAPERS, help="papers as CSV: how many")
-    chosen = options.parse_args()
-    if chosen.csv:
-        measure_csv(chosen)
+    arguments = options.parse_args()
+    if arguments.csv:
+        measure_csv(arguments)
     else:
-        measure_schedule(chosen)
+        measure_schedule(arguments)
 
 
 def measure_schedule(options: argparse.Namespace) -> None:
     with program("files", options) as (_, results):
         root = sample().edition.get_absolute_url()
         for name, limit in LIMITS_MS.items():
-            computed, body = measure_after_change(f"{root}{name}")
+            milliseconds, body = measure_after_change(f"{root}{name}")
             talks = body.count(b"BEGIN:VEVENT")
             share = CALENDAR_TALKS / talks if talks else 1
-            what = f"{name}, for each {CALENDAR_TALKS:,} talks" if talks else name
-            results.add(f"{what}: computing", computed * share, "ms", at_most=limit)
+            label = f"{name}, for each {CALENDAR_TALKS:,} talks" if talks else name
+            results.add(f"{label}: computing", milliseconds * share, "ms", at_most=limit)
 
 
 def measure_after_change(address: str) -> tuple[float, bytes]:
@@ -46,10 +46,10 @@ def measure_after_change(address: str) -> tuple[float, bytes]:
     from content.revision import advance
 
     editions = [*Edition.objects.values_list("pk", flat=True), None]
-    reader, bodies, times = client(), [b""], []
+    browser, bodies, times = client(), [b""], []
 
     def read() -> None:
-        bodies[0] = reader.get(address).getvalue()
+        bodies[0] = browser.get(address).getvalue()
 
     for _ in range(TIMES):
         advance(editions)
@@ -61,8 +61,8 @@ def measure_csv(options: argparse.Namespace) -> None:
     options.papers = options.csv
     with program("csv", options, fill_large) as (_, results):
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            computed, size, peak = pool.submit(write_csv).result()
-        results.add("papers.csv: computing", computed, "s", at_most=CSV_SECONDS)
+            seconds, size, peak = pool.submit(write_csv).result()
+        results.add("papers.csv: computing", seconds, "s", at_most=CSV_SECONDS)
         results.add("papers.csv: peak memory", peak, "MB", at_most=CSV_MEGABYTES)
         results.add("papers.csv: size", size, "MB")
 
@@ -106,9 +106,9 @@ def write_csv() -> tuple[float, float, float]:
         files = csv_files.write(dump_for_format(csv_files.FORMAT, edition), writing_context(edition))
         sizes.extend(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
 
-    computed = measure(export)
+    milliseconds = measure(export)
     peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
-    return computed / 1000, sum(sizes) / 1e6, int(peak) / 1024
+    return milliseconds / 1000, sum(sizes) / 1e6, int(peak) / 1024
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ class Results:
             budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
         elif at_least is not None:
             budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
-        shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-        print(f"| {name} | {f'{shown} {unit}'.strip()} | {budget} |", flush=True)
+        number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+        print(f"| {name} | {f'{number} {unit}'.strip()} | {budget} |", flush=True)
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -155,12 +155,12 @@ def sample() -> Sample:
     person = Person.objects.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
     posters = Presentation.objects.filter(edition=edition, kind="poster", paper__status="published")
     poster = posters.filter(paper__authorships__person=person).order_by("pk")[0]
-    others = posters.filter(session=poster.session).exclude(pk=poster.pk).order_by("pk")
+    neighbors = posters.filter(session=poster.session).exclude(pk=poster.pk).order_by("pk")
     talks = Session.objects.published().filter(edition=edition, kind="oral")
     largest = talks.annotate(size=Count("presentations")).order_by("-size", "pk")[0]
-    if poster.paper is None or others[0].paper is None:
+    if poster.paper is None or neighbors[0].paper is None:
         raise SystemExit("The program has no posters.")
-    return Sample(edition, poster.paper, others[0].paper, poster.session, largest, person)
+    return Sample(edition, poster.paper, neighbors[0].paper, poster.session, largest, person)
 
 
 def client() -> "Client":
@@ -242,10 +242,12 @@ def granian(
 ) -> AbstractContextManager[Server]:
     """Serve a WSGI application as in production."""
     port = free_port()
-    where = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
-    strength = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
-    own = {"MALLOC_ARENA_MAX": "1", **(environment or {})}
-    return running([sys.executable, "-m", "granian", *where, *strength, application], port, own)
+    listen_options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
+    size_options = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
+    variables = {"MALLOC_ARENA_MAX": "1", **(environment or {})}
+    return running(
+        [sys.executable, "-m", "granian", *listen_options, *size_options, application], port, variables
+    )
 
 
 NGINX = """
@@ -264,18 +266,18 @@ http {{
 
 def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
     """Run nginx in front of a site, with the configuration of `deploy/` but without https."""
-    port, shipped = free_port(), ROOT / "deploy" / "nginx"
+    port, deploy_folder = free_port(), ROOT / "deploy" / "nginx"
     folder.mkdir()
-    around, _, _ = (shipped / "plenary.conf").read_text("utf-8").partition("\nserver {")
-    around = around.replace(
+    http_block, _, _ = (deploy_folder / "plenary.conf").read_text("utf-8").partition("\nserver {")
+    http_block = http_block.replace(
         "include /etc/nginx/plenary/upstream.conf", f"server {site.removeprefix('http://')}"
     )
-    around = around.replace("/var/cache/nginx/plenary", f"{folder}/cache")
+    http_block = http_block.replace("/var/cache/nginx/plenary", f"{folder}/cache")
     # Let nginx read files in a folder that belongs to root.
     user = "user root; " if os.geteuid() == 0 else ""
-    names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
+    names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": deploy_folder}
     config = folder / "nginx.conf"
-    config.write_text(NGINX.format(user=user, around=around, **names))
+    config.write_text(NGINX.format(user=user, around=http_block, **names))
     return running([find_program("nginx"), "-p", str(folder), "-c", str(config)], port)
 
 

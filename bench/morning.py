@@ -69,15 +69,15 @@ class Morning:
         ]:
             thread.join()
 
-    def _reader(self, due: "count[int]", start: float, end: float, dice: random.Random) -> None:
+    def _reader(self, due: "count[int]", start: float, end: float, rng: random.Random) -> None:
         """Request pages one by one, each when it is due or as soon as possible."""
         connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
         kinds, weights = list(MIX), list(MIX.values())
-        while (moment := start + next(due) / self.rate) < end and time.perf_counter() < end:
-            time.sleep(max(0.0, moment - time.perf_counter()))
-            (kind,) = dice.choices(kinds, weights)
+        while (due_at := start + next(due) / self.rate) < end and time.perf_counter() < end:
+            time.sleep(max(0.0, due_at - time.perf_counter()))
+            (kind,) = rng.choices(kinds, weights)
             # Half of the requests for papers are for the most popular 6 %.
-            address = self.addresses[kind][int(len(self.addresses[kind]) * dice.random() ** SKEW)]
+            address = self.addresses[kind][int(len(self.addresses[kind]) * rng.random() ** SKEW)]
             try:
                 connection.request("GET", address, headers=GZIP)
                 response = connection.getresponse()
@@ -86,7 +86,7 @@ class Morning:
                 connection.close()
                 self.errors.append(f"{address}: {error}")
                 continue
-            self.seconds[kind].append(time.perf_counter() - moment)
+            self.seconds[kind].append(time.perf_counter() - due_at)
             if response.status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
                 self.errors.append(f"{address}: {response.status}")
         connection.close()
@@ -100,10 +100,10 @@ class Morning:
 
     def poll(self, address: str) -> None:
         """Request the page of the edited paper continually, and measure its delay after the commit."""
-        last = 0
+        last_version = 0
         while not self.ended.wait(0.02):
             connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
-            asked, committed = time.perf_counter(), len(self.edits)
+            requested_at, committed = time.perf_counter(), len(self.edits)
             try:
                 connection.request("GET", address)
                 response = connection.getresponse()
@@ -117,12 +117,12 @@ class Morning:
                 # The address of a paper changes with its title.
                 address = response.getheader("Location", address)
                 continue
-            found = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
-            version = int(found[1]) if found else last
-            self.went_back += version < last
+            match = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
+            version = int(match[1]) if match else last_version
+            self.went_back += version < last_version
             if version < committed:
-                self.behind.append(asked - self.edits[version])
-            last = max(last, version)
+                self.behind.append(requested_at - self.edits[version])
+            last_version = max(last_version, version)
 
 
 def main() -> None:
@@ -130,27 +130,30 @@ def main() -> None:
     options.add_argument("--seconds", type=int, default=120)
     options.add_argument("--rate", type=int, default=600, help="requests a second")
     options.add_argument("--warm", type=int, default=150, help="seconds of reading before")
-    chosen = options.parse_args()
-    with program("morning", chosen) as (folder, results):
+    arguments = options.parse_args()
+    with program("morning", arguments) as (folder, results):
         paper, addresses = sample().paper, sample_addresses()
         command = prepare_import(paper.edition, folder)
         with granian(SITE, {"BEHIND_PROXY": "true"}) as site, nginx(folder / "nginx", site.address) as front:
             host = front.address.removeprefix("http://")
-            Morning(host, addresses, chosen.rate).read(chosen.warm, "evening")
-            morning = Morning(host, addresses, chosen.rate)
-            crowd = start_thread(morning.read, chosen.seconds, "morning")
-            others = [start_thread(morning.edit, paper), start_thread(morning.poll, paper.get_absolute_url())]
-            time.sleep(chosen.seconds / 2)
+            Morning(host, addresses, arguments.rate).read(arguments.warm, "evening")
+            morning = Morning(host, addresses, arguments.rate)
+            crowd = start_thread(morning.read, arguments.seconds, "morning")
+            threads = [
+                start_thread(morning.edit, paper),
+                start_thread(morning.poll, paper.get_absolute_url()),
+            ]
+            time.sleep(arguments.seconds / 2)
             try:
-                limit = chosen.seconds / 2 + PATIENCE_SECONDS
+                limit = arguments.seconds / 2 + PATIENCE_SECONDS
                 subprocess.run(command, cwd=ROOT, check=True, timeout=limit)
             except subprocess.TimeoutExpired:
                 morning.errors.append("The import took longer than the readers.")
             crowd.join()
             morning.ended.set()
-            for thread in others:
+            for thread in threads:
                 thread.join()
-        report(morning, chosen.seconds * chosen.rate, results)
+        report(morning, arguments.seconds * arguments.rate, results)
 
 
 def start_thread(call: Callable[..., None], *args: object) -> Thread:
@@ -174,12 +177,15 @@ def sample_addresses() -> dict[str, list[str]]:
     talks = edition.presentations.published().filter(paper__in=papers[:50])
     return {
         "home": [root],
-        "day": [f"{root}schedule/{day}/" for day in sorted({edition.day_of(one.start) for one in sessions})],
+        "day": [
+            f"{root}schedule/{day}/"
+            for day in sorted({edition.day_of(session.start) for session in sessions})
+        ],
         "session": [session.get_absolute_url() for session in sessions],
         "paper": [paper.get_absolute_url() for paper in papers],
         "search": [f"/search/?q={quote(word)}" for word in WORDS],
         "person": [person.get_absolute_url() for person in people],
-        "ics": [reverse("exchange:presentation_calendar", args=[edition.slug, one.uid]) for one in talks],
+        "ics": [reverse("exchange:presentation_calendar", args=[edition.slug, talk.uid]) for talk in talks],
         "api": [f"/api/v1/papers/?edition={edition.slug}&page_size=20"],
     }
 
@@ -202,12 +208,12 @@ def prepare_import(edition: "Edition", folder: Path) -> list[str]:
 
 def report(morning: Morning, due: int, results: Results) -> None:
     """Add the measurements to the results, and print the first errors."""
-    everything = [second * 1000 for seconds in morning.seconds.values() for second in seconds]
+    all_milliseconds = [second * 1000 for seconds in morning.seconds.values() for second in seconds]
     for kind, seconds in sorted(morning.seconds.items()):
         results.add(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")
-    results.add("all: median", median(everything), "ms")
-    results.add("all: 99 of 100 within", quantiles(everything, n=100)[98], "ms", at_most=LIMIT_MS)
-    missed = max(0, due - len(everything) - len(morning.errors))
+    results.add("all: median", median(all_milliseconds), "ms")
+    results.add("all: 99 of 100 within", quantiles(all_milliseconds, n=100)[98], "ms", at_most=LIMIT_MS)
+    missed = max(0, due - len(all_milliseconds) - len(morning.errors))
     results.add(f"requests of {due:,} that could not be made in time", missed, "", at_most=0)
     results.add("errors", len(morning.errors), "", at_most=0)
     results.add("farthest behind an edit", max(morning.behind), "s", at_most=LIMIT_BEHIND_SECONDS)

@@ -55,9 +55,11 @@ def warm(rows: Sample, folder: Path, results: Results) -> None:
             fetch(site.address + address)
         headers = []
         for number, address in enumerate(addresses):
-            body, sent = fetch(site.address + address)
+            body, response_headers = fetch(site.address + address)
             (folder / str(number)).write_bytes(body)
-            headers.append({name: text for name, text in sent.items() if name.lower() not in OWN_HEADERS})
+            headers.append(
+                {name: value for name, value in response_headers.items() if name.lower() not in OWN_HEADERS}
+            )
         (folder / "headers.json").write_text(json.dumps(headers))
         with granian("bench.bare:application", {"BARE_FOLDER": str(folder)}) as bare:
             for number, (name, address) in enumerate(zip(WARM, addresses, strict=True)):
@@ -72,11 +74,11 @@ def first_views(rows: Sample, results: Results) -> None:
     """Measure the first view of each page after each change, and report the slowest."""
     for name, address in rows.pages().items():
         limit = LARGE_MS if name in LARGE else SMALL_MS
-        views = {what: first_view(address, change) for what, change in changes(rows).items()}
-        what, (computed, _) = max(views.items(), key=lambda pair: pair[1][0])
-        results.add(f"{name}, first view after {what}: computing", computed, "ms", at_most=limit)
-        most = max(queries for _, queries in views.values())
-        results.add(f"{name}, first view after a change: queries", most, "", at_most=MAX_QUERIES)
+        views = {change_name: first_view(address, change) for change_name, change in changes(rows).items()}
+        change_name, (milliseconds, _) = max(views.items(), key=lambda pair: pair[1][0])
+        results.add(f"{name}, first view after {change_name}: computing", milliseconds, "ms", at_most=limit)
+        max_queries = max(queries for _, queries in views.values())
+        results.add(f"{name}, first view after a change: queries", max_queries, "", at_most=MAX_QUERIES)
 
 
 def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[float, int]:
@@ -84,16 +86,16 @@ def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    reader, times = client(), []
+    browser, times = client(), []
     for _ in range(SETTLING + TIMES):
         change()
-        times.append(measure(reader.get, address()))
+        times.append(measure(browser.get, address()))
     change()
-    place = address()
+    url = address()
     with CaptureQueriesContext(connection) as queries:
-        response = reader.get(place)
+        response = browser.get(url)
     if response.status_code != 200:
-        raise SystemExit(f"{place} answers {response.status_code}.")
+        raise SystemExit(f"{url} answers {response.status_code}.")
     return median(times[SETTLING:]), len(queries)
 
 
@@ -122,7 +124,7 @@ def changes(rows: Sample) -> dict[str, Callable[[], None]]:
         neighbor.status = "published" if neighbor.status == "withdrawn" else "withdrawn"
         neighbor.save()
 
-    def everything() -> None:
+    def invalidate_all() -> None:
         """Invalidate the edition and the site, as after an import."""
         advance([rows.edition.pk, None])
 
@@ -131,7 +133,7 @@ def changes(rows: Sample) -> dict[str, Callable[[], None]]:
         "a move to another board": move,
         "a change of an author": mark_author,
         "a withdrawal of another paper": withdraw,
-        "a change of everything": everything,
+        "a change of everything": invalidate_all,
     }
 
 

@@ -27,18 +27,18 @@ LIMIT_MS = 40
 
 def words() -> list[str]:
     """Return invented words, the most common first."""
-    chance = random.Random(1)
-    made = {"".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(2 * WORDS)}
-    return [*COMMON, *sorted(made, key=lambda _: chance.random())][:WORDS]
+    rng = random.Random(1)
+    invented = {"".join(rng.choices(SYLLABLES, k=rng.randint(2, 4))) for _ in range(2 * WORDS)}
+    return [*COMMON, *sorted(invented, key=lambda _: rng.random())][:WORDS]
 
 
 def documents(number: int) -> "Iterator[DocumentRecord]":
     """Yield documents of papers whose words follow Zipf's law, as those of languages do."""
     from search.index import DocumentRecord
 
-    chance, known = random.Random(1), words()
-    weights = [*accumulate(1 / (rank + 3) for rank in range(len(known)))]
-    names = [" ".join(chance.choices(known[200:], k=2)).title() for _ in range(PEOPLE)]
+    rng, vocabulary = random.Random(1), words()
+    weights = [*accumulate(1 / (rank + 3) for rank in range(len(vocabulary)))]
+    names = [" ".join(rng.choices(vocabulary[200:], k=2)).title() for _ in range(PEOPLE)]
     for key in range(1, number + 1):
         edition = 1 + (key - 1) * EDITIONS // number
         yield DocumentRecord(
@@ -47,10 +47,10 @@ def documents(number: int) -> "Iterator[DocumentRecord]":
             key=f"p{key}",
             edition=edition,
             year=2000 + edition,
-            title=" ".join(chance.choices(known, cum_weights=weights, k=9)),
-            people=chance.choices(names, k=4),
-            topic=known[30 + key % 60],
-            body=" ".join(chance.choices(known, cum_weights=weights, k=ABSTRACT_WORDS)),
+            title=" ".join(rng.choices(vocabulary, cum_weights=weights, k=9)),
+            people=rng.choices(names, k=4),
+            topic=vocabulary[30 + key % 60],
+            body=" ".join(rng.choices(vocabulary, cum_weights=weights, k=ABSTRACT_WORDS)),
         )
 
 
@@ -59,16 +59,16 @@ def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]
     from search.hits import correct_query, find_documents, find_related, suggest
     from search.query import parse_query
 
-    chance, known = random.Random(2), words()
-    rare, middle = chance.sample(known[2000:40_000], SEARCHES), chance.sample(known[25:1500], SEARCHES)
+    rng, vocabulary = random.Random(2), words()
+    rare, medium = rng.sample(vocabulary[2000:40_000], SEARCHES), rng.sample(vocabulary[25:1500], SEARCHES)
     common = [*COMMON * 15][:SEARCHES]
-    pairs = [" ".join(chance.sample(COMMON, 2)) for _ in range(SEARCHES)]
+    pairs = [" ".join(rng.sample(COMMON, 2)) for _ in range(SEARCHES)]
 
     def search(text: str) -> object:
         return find_documents(parse_query(text))
 
     def in_edition(text: str) -> object:
-        return find_documents(parse_query(text), edition=chance.randint(1, EDITIONS))
+        return find_documents(parse_query(text), edition=rng.randint(1, EDITIONS))
 
     def forgiving(text: str) -> object:
         return find_documents(correct_query(parse_query(text)) or parse_query(text))
@@ -76,21 +76,21 @@ def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]
     texts = {
         "common words": common,
         "two common words": pairs,
-        "a common and a rare word": [f"{chance.choice(COMMON)} {word}" for word in rare],
-        "medium words": middle,
+        "a common and a rare word": [f"{rng.choice(COMMON)} {word}" for word in rare],
+        "medium words": medium,
         "rare words": rare,
-        "the first three letters": [word[:3] for word in middle],
-        "three medium words": [" ".join(chance.sample(middle, 3)) for _ in range(SEARCHES)],
+        "the first three letters": [word[:3] for word in medium],
+        "three medium words": [" ".join(rng.sample(medium, 3)) for _ in range(SEARCHES)],
         "a phrase of common words": [f'"{text}"' for text in pairs],
-        "an excluded word": [f"{chance.choice(COMMON)} -{word}" for word in middle],
-        "an author and a word": [f"author:{word} {chance.choice(COMMON)}" for word in middle],
+        "an excluded word": [f"{rng.choice(COMMON)} -{word}" for word in medium],
+        "an author and a word": [f"author:{word} {rng.choice(COMMON)}" for word in medium],
         "a year and a common word": [f"{word} year:{2000 + i % 20}" for i, word in enumerate(common)],
     }
     mistyped = [f"{word[:3]}z{word[4:]}" for word in rare if len(word) > 5]
-    prefixes = [word[: chance.randint(1, 5)] for word in middle]
-    keys = [str(chance.randint(1, number)) for _ in range(SEARCHES)]
+    prefixes = [word[: rng.randint(1, 5)] for word in medium]
+    keys = [str(rng.randint(1, number)) for _ in range(SEARCHES)]
     return {
-        **{name: (search, several) for name, several in texts.items()},
+        **{name: (search, variants) for name, variants in texts.items()},
         "common words in one edition": (in_edition, common),
         "a typing error": (forgiving, mistyped),
         "suggestions while typing": (suggest, prefixes),
@@ -114,15 +114,15 @@ def measure_elapsed(call: Callable[[str], object], text: str) -> float:
 def main() -> None:
     options = parser(__doc__, papers=100_000).parse_args()
     with program("search", options, fill) as (_, results):
-        everything: list[float] = []
+        all_times: list[float] = []
         for name, (call, texts) in searches(options.papers).items():
             # Make a first search, which loads code.
             call(texts[0])
             # Use the faster of two, because other load may delay one.
             times = [min(measure_elapsed(call, text) for _ in range(2)) for text in texts]
-            everything += times
+            all_times += times
             results.add(f"{name}: 99 of 100 within", quantiles(times, n=100)[98], "ms")
-        slowest = quantiles(everything, n=100)[98]
+        slowest = quantiles(all_times, n=100)[98]
         results.add("all searches: 99 of 100 within", slowest, "ms", at_most=LIMIT_MS)
 
 

@@ -27,8 +27,8 @@ def culture(weight: int, own: str, given: str, family: str, institutions: str) -
         parts = (word.replace("_", " ").partition("/") for word in text.split())
         return tuple((name, native.replace(" ", "_")) for name, _, native in parts)
 
-    places = (place.strip().partition(", ") for place in institutions.split(";"))
-    hosts = tuple((name, country) for name, _, country in places)
+    institution_parts = (institution.strip().partition(", ") for institution in institutions.split(";"))
+    hosts = tuple((name, country) for name, _, country in institution_parts)
     return Culture(weight, names(given), names(family), hosts, own)
 
 

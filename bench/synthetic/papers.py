@@ -21,11 +21,11 @@ MATERIALS = (("code", 0.5, ""), ("slides", 0.3, ""), ("video", 0.2, "Talk (5 min
 def topic_records() -> tuple[TopicRecord, ...]:
     """Return the records of the fields, and of the topics below each."""
     records: list[TopicRecord] = []
-    for place, (name, parts) in enumerate(words.TOPICS.items(), 1):
-        records.append(TopicRecord(slug=slug(name), name=name, parent=None, position=place))
+    for position, (name, parts) in enumerate(words.TOPICS.items(), 1):
+        records.append(TopicRecord(slug=slug(name), name=name, parent=None, position=position))
         records += [
-            TopicRecord(slug=slug(f"{name} {part}"), name=part, parent=slug(name), position=position)
-            for position, part in enumerate(parts, 1)
+            TopicRecord(slug=slug(f"{name} {part}"), name=part, parent=slug(name), position=part_position)
+            for part_position, part in enumerate(parts, 1)
         ]
     return tuple(records)
 
@@ -33,68 +33,68 @@ def topic_records() -> tuple[TopicRecord, ...]:
 TOPIC_SLUGS = tuple(record.slug for record in topic_records() if record.parent)
 
 
-def papers(seed: int, year: int, number: int, people: Community) -> Iterator[PaperRecord]:
+def papers(seed: int, year: int, count: int, people: Community) -> Iterator[PaperRecord]:
     """Yield the papers of a year. Each does not depend on the number of others."""
-    for key in range(1, number + 1):
-        yield paper(random.Random(f"{seed}:{year}:{key}"), year, key, people)
+    for number in range(1, count + 1):
+        yield paper(random.Random(f"{seed}:{year}:{number}"), year, number, people)
 
 
-def paper(chance: random.Random, year: int, key: int, people: Community) -> PaperRecord:
+def paper(rng: random.Random, year: int, key: int, people: Community) -> PaperRecord:
     """Return a paper. Its title and its abstract share words."""
     uid, first = f"{year}-{key:05}", 1 + 12 * key
-    method, other = chance.sample(words.METHODS, 2)
+    method, second_method = rng.sample(words.METHODS, 2)
     initials = "".join(part[0] for part in method.replace("-", " ").split())
-    about = {
+    fields = {
         "method": method,
-        "method2": other,
-        "goal": chance.choice(words.GOALS),
-        "quality": chance.choice(words.QUALITIES),
-        "tex": chance.choice(words.TEX),
-        "name": f"{initials}{chance.choice(('Net', 'former', 'Bench', '++', 'Lite', 'Flow'))}",
+        "method2": second_method,
+        "goal": rng.choice(words.GOALS),
+        "quality": rng.choice(words.QUALITIES),
+        "tex": rng.choice(words.TEX),
+        "name": f"{initials}{rng.choice(('Net', 'former', 'Bench', '++', 'Lite', 'Flow'))}",
     }
-    goal = about["goal"].lower()
+    goal = fields["goal"].lower()
     # One author presents the paper, and the last is the corresponding author.
-    team = people.team(chance, chance.choices(TEAM_SIZES, TEAM_WEIGHTS)[0])
-    presenter = 0 if chance.random() < 0.8 else chance.randrange(len(team))
+    team = people.team(rng, rng.choices(TEAM_SIZES, TEAM_WEIGHTS)[0])
+    presenter = 0 if rng.random() < 0.8 else rng.randrange(len(team))
     return PaperRecord(
         uid=uid,
-        title=chance.choice(words.TITLES).format(**about),
-        abstract=abstract(about, chance),
-        lay_summary=f"We make {goal} easier to study." if chance.random() < 0.1 else "",
-        track=chance.choices(list(words.TRACKS), list(words.TRACKS.values()))[0],
-        topic=chance.choice(TOPIC_SLUGS),
+        title=rng.choice(words.TITLES).format(**fields),
+        abstract=abstract(fields, rng),
+        lay_summary=f"We make {goal} easier to study." if rng.random() < 0.1 else "",
+        track=rng.choices(list(words.TRACKS), list(words.TRACKS.values()))[0],
+        topic=rng.choice(TOPIC_SLUGS),
         keywords=(method.lower(), goal),
         decision="Accept",
-        status=chance.choices(list(STATES), list(STATES.values()))[0],
+        status=rng.choices(list(STATES), list(STATES.values()))[0],
         doi=f"10.5555/plenary.{year}.{key:05}",
         pages=f"{first}-{first + 11}",
         authors=tuple(
             AuthorRecord(
-                person=one.ref,
-                affiliations=(one.institution,),
-                institutions=(slug(one.institution),),
-                corresponding=place == len(team) - 1,
-                presenting=place == presenter,
+                person=member.ref,
+                affiliations=(member.institution,),
+                institutions=(slug(member.institution),),
+                corresponding=index == len(team) - 1,
+                presenting=index == presenter,
             )
-            for place, one in enumerate(team)
+            for index, member in enumerate(team)
         ),
         materials=(
             MaterialRecord(kind="pdf", url=f"https://example.org/papers/{uid}.pdf"),
             *(
                 MaterialRecord(kind=kind, url=f"https://example.org/{kind}/{uid}", label=label)
                 for kind, share, label in MATERIALS
-                if chance.random() < share
+                if rng.random() < share
             ),
         ),
     )
 
 
-def abstract(about: dict[str, str], chance: random.Random) -> str:
+def abstract(fields: dict[str, str], rng: random.Random) -> str:
     """Return random sentences, in two paragraphs if there are many."""
-    said = {key: text if key == "name" else text.lower() for key, text in about.items()}
+    lower_fields = {key: text if key == "name" else text.lower() for key, text in fields.items()}
     sentences = [
-        sentence.format(**said, number=chance.randint(2, 90), share=chance.randint(2, 45))
-        for sentence in chance.sample(words.SENTENCES, chance.randint(*SENTENCES))
+        sentence.format(**lower_fields, number=rng.randint(2, 90), share=rng.randint(2, 45))
+        for sentence in rng.sample(words.SENTENCES, rng.randint(*SENTENCES))
     ]
     if len(sentences) < SENTENCES[1]:
         return " ".join(sentences)

@@ -39,8 +39,8 @@ class Member:
 
     def record(self, is_speaker: bool) -> PersonRecord:
         """Return the record; speakers have a biography, which is the same in all years."""
-        chance = random.Random(self.uid)
-        topic, years = chance.choice(GOALS).lower(), chance.randint(5, 30)
+        rng = random.Random(self.uid)
+        topic, years = rng.choice(GOALS).lower(), rng.randint(5, 30)
         biography = f"{self.name} works on {topic} at {self.institution}; has taught it for {years} years."
         return PersonRecord(
             ref=self.ref,
@@ -65,40 +65,40 @@ class Community:
     def size(self) -> int:
         return max(20, int(self.papers * PER_PAPER))
 
-    def pick_member(self, chance: random.Random) -> Member:
+    def pick_member(self, rng: random.Random) -> Member:
         """Return a random member, with a preference for prolific ones."""
         first = int(self.size * NEW) * self.year
-        return member(self.seed, first + int(self.size * chance.random() ** SKEW))
+        return member(self.seed, first + int(self.size * rng.random() ** SKEW))
 
-    def team(self, chance: random.Random, size: int) -> tuple[Member, ...]:
+    def team(self, rng: random.Random, size: int) -> tuple[Member, ...]:
         """Return `size` distinct members, but at most half of all."""
-        found: dict[str, Member] = {}
-        while len(found) < min(size, self.size // 2):
-            one = self.pick_member(chance)
-            found.setdefault(one.uid, one)
-        return tuple(found.values())
+        members: dict[str, Member] = {}
+        while len(members) < min(size, self.size // 2):
+            candidate = self.pick_member(rng)
+            members.setdefault(candidate.uid, candidate)
+        return tuple(members.values())
 
 
 @lru_cache(maxsize=200_000)
 def member(seed: int, number: int) -> Member:
     """Return the member with this number, which depends only on the seed."""
-    chance = random.Random(f"{seed}:person:{number}")
-    culture = chance.choices(CULTURES, WEIGHTS)[0]
-    (given, native), (family, native_family) = given_name(culture, chance), chance.choice(culture.family)
+    rng = random.Random(f"{seed}:person:{number}")
+    culture = rng.choices(CULTURES, WEIGHTS)[0]
+    (given, native), (family, native_family) = given_name(culture, rng), rng.choice(culture.family)
     native = culture.own.format(given=native, family=native_family).replace("_", " ") if native else ""
-    host, _ = chance.choice(culture.institutions if chance.random() < STAYING else HOSTS)
+    host, _ = rng.choice(culture.institutions if rng.random() < STAYING else HOSTS)
     return Member(f"g{seed}-{number}", given, family, native, host)
 
 
-def given_name(culture: Culture, chance: random.Random) -> tuple[str, str]:
+def given_name(culture: Culture, rng: random.Random) -> tuple[str, str]:
     """Return a given name, often of two parts in cultures with such names, sometimes with an initial."""
-    name, native = chance.choice(culture.given)
-    if culture.own == "{family}{given}" and len(native) == 1 and chance.random() < 0.7:
-        second, second_native = chance.choice(culture.given)
+    name, native = rng.choice(culture.given)
+    if culture.own == "{family}{given}" and len(native) == 1 and rng.random() < 0.7:
+        second, second_native = rng.choice(culture.given)
         if len(second_native) == 1:
             return f"{name}{second.lower()}", f"{native}{second_native}"
-    if not culture.own and chance.random() < 0.25:
-        return f"{name} {chance.choice('ABCDEFGHJKLMNPRSTW')}.", ""
+    if not culture.own and rng.random() < 0.25:
+        return f"{name} {rng.choice('ABCDEFGHJKLMNPRSTW')}.", ""
     return name, native
 
 

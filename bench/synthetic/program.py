@@ -21,20 +21,20 @@ AWARDED_EACH = 7
 def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
     """Return the program of a year. Years from `first_year` on share people."""
     people = Community(seed, number, year - first_year)
-    chance = random.Random(f"{seed}:{year}")
-    written = list(papers(seed, year, number, people))
+    rng = random.Random(f"{seed}:{year}")
+    all_papers = list(papers(seed, year, number, people))
     city, country, zone = words.CITIES[year % len(words.CITIES)]
     middle = date(year, 7, 12)
     first = middle - timedelta(days=middle.weekday() + 1)
     # Must not be in the future.
     public = datetime(min(year, 2024), 1, 1, tzinfo=ZoneInfo(zone))
     committee = tuple(
-        CommitteeRecord(person=one.ref, role=role, affiliation=one.institution)
+        CommitteeRecord(person=chair.ref, role=role, affiliation=chair.institution)
         for role, size in CHAIRS
-        for one in people.team(chance, size)
+        for chair in people.team(rng, size)
     )
-    week = Timetable(ZoneInfo(zone), first, people, chance)
-    week.fill(written)
+    week = Timetable(ZoneInfo(zone), first, people, rng)
+    week.fill(all_papers)
     return Program(
         conference=records.ConferenceRecord(
             slug="invented", name="Invented", full_name="Conference on Invented Papers"
@@ -58,7 +58,7 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
             committee=committee,
         ),
         institutions=institution_records(),
-        people=participants(seed, written, week, committee),
+        people=participants(seed, all_papers, week, committee),
         pages=tuple(
             records.PageRecord(slug=key, title=title, body=body, status="published")
             for key, title, body in words.PAGES
@@ -69,10 +69,10 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
                 name=name,
                 tier=tier,
                 url=f"https://example.org/{slug(name)}",
-                position=place,
+                position=position,
                 status="published",
             )
-            for place, (name, tier) in enumerate(words.SPONSORS, 1)
+            for position, (name, tier) in enumerate(words.SPONSORS, 1)
         ),
         announcements=tuple(
             records.AnnouncementRecord(
@@ -87,32 +87,39 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
         ),
         topics=topic_records(),
         rooms=rooms(number),
-        papers=tuple(written),
-        awards=tuple(awards(year, first_year, written)),
+        papers=tuple(all_papers),
+        awards=tuple(awards(year, first_year, all_papers)),
         sessions=tuple(week.sessions),
         presentations=tuple(week.presentations),
     )
 
 
 def participants(
-    seed: int, written: list[PaperRecord], week: Timetable, committee: tuple[CommitteeRecord, ...]
+    seed: int, all_papers: list[PaperRecord], week: Timetable, committee: tuple[CommitteeRecord, ...]
 ) -> tuple[PersonRecord, ...]:
     """Return the records of all participants, with biographies of speakers."""
-    authors = (author.person.uid for one in written for author in stated(one.authors, ()))
-    roles = (role.person.uid for one in week.sessions for role in stated(one.roles, ()))
-    speakers = (speaker.person.uid for one in week.presentations for speaker in stated(one.speakers, ()))
-    uids = {*authors, *roles, *speakers, *(one.person.uid for one in committee)}
+    authors = (author.person.uid for paper in all_papers for author in stated(paper.authors, ()))
+    roles = (role.person.uid for session in week.sessions for role in stated(session.roles, ()))
+    speakers = (
+        speaker.person.uid
+        for presentation in week.presentations
+        for speaker in stated(presentation.speakers, ())
+    )
+    uids = {*authors, *roles, *speakers, *(role.person.uid for role in committee)}
     numbers = sorted(int(uid.rpartition("-")[2]) for uid in uids)
-    return tuple(one.record(one.uid in week.speakers) for one in (member(seed, key) for key in numbers))
+    return tuple(
+        person.record(person.uid in week.speakers) for person in (member(seed, key) for key in numbers)
+    )
 
 
-def awards(year: int, first_year: int, written: list[PaperRecord]) -> list[records.AwardRecord]:
+def awards(year: int, first_year: int, all_papers: list[PaperRecord]) -> list[records.AwardRecord]:
     """Return the awards: Outstanding Paper, and Test of Time if there is an earlier year."""
-    shown = [one for one in written if one.status == "published"]
-    best = shown[: OUTSTANDING * AWARDED_EACH : AWARDED_EACH]
+    published = [paper for paper in all_papers if paper.status == "published"]
+    best = published[: OUTSTANDING * AWARDED_EACH : AWARDED_EACH]
     grants = {
         "Outstanding Paper": tuple(
-            records.GrantRecord(paper=one.uid, citation="For a result that nobody expected.") for one in best
+            records.GrantRecord(paper=paper.uid, citation="For a result that nobody expected.")
+            for paper in best
         )
     }
     if year > first_year:
@@ -122,9 +129,9 @@ def awards(year: int, first_year: int, written: list[PaperRecord]) -> list[recor
             uid=f"{year}-{slug(name)}",
             name=name,
             citation="",
-            position=place,
+            position=position,
             status="published",
-            grants=given,
+            grants=grant_records,
         )
-        for place, (name, given) in enumerate(grants.items(), 1)
+        for position, (name, grant_records) in enumerate(grants.items(), 1)
     ]

@@ -40,16 +40,16 @@ def hall(number: int) -> str:
 def rooms(papers: int) -> tuple[RoomRecord, ...]:
     """Return the rooms: a main hall, those of the talks, one for posters, a virtual one."""
     halls = [(f"Hall {letter}", 900) for letter in HALLS[: halls_for(papers)]]
-    others = [("Exhibition Hall", BOARDS), ("Foyer", None), ("Entrance", None), ("Online", None)]
+    other_rooms = [("Exhibition Hall", BOARDS), ("Foyer", None), ("Entrance", None), ("Online", None)]
     return tuple(
         RoomRecord(
             slug=name.lower().replace(" ", "-"),
             name=name,
             capacity=capacity,
             virtual=name == "Online",
-            position=place,
+            position=position,
         )
-        for place, (name, capacity) in enumerate([("Main Hall", 6000), *halls, *others], 1)
+        for position, (name, capacity) in enumerate([("Main Hall", 6000), *halls, *other_rooms], 1)
     )
 
 
@@ -60,7 +60,7 @@ class Timetable:
     zone: ZoneInfo
     first: date
     people: Community
-    chance: random.Random
+    rng: random.Random
     sessions: list[records.SessionRecord] = field(default_factory=list)
     presentations: list[records.PresentationRecord] = field(default_factory=list)
     # Uids of people.
@@ -68,18 +68,20 @@ class Timetable:
 
     def fill(self, papers: list[PaperRecord]) -> None:
         """Add all sessions and presentations."""
-        shown = [one for one in papers if one.status == "published"]
+        published = [paper for paper in papers if paper.status == "published"]
         days, halls = days_for(len(papers)), halls_for(len(papers))
         for number in range(max(1, min(halls, len(papers) // 400))):
-            title = f"Tutorial: {self.chance.choice(words.METHODS)}"
+            title = f"Tutorial: {self.rng.choice(words.METHODS)}"
             roles = (self.role("speaker"), self.role("speaker"))
             self.add(f"tutorial-{number + 1}", "tutorial", title, 0, (9, 12), hall(number), roles=roles)
         slots = [(day, block) for day in range(1, days + 1) for block in range(len(BLOCKS))]
-        per_slot = math.ceil(len(shown) / len(slots))
+        per_slot = math.ceil(len(published) / len(slots))
         for number, (day, block) in enumerate(slots):
-            part = shown[number * per_slot : (number + 1) * per_slot]
-            self.posters(day, block, part)
-            self.orals(day, block, part[: halls * TALKS] if len(papers) > BOARDS else part[:TALKS])
+            slot_papers = published[number * per_slot : (number + 1) * per_slot]
+            self.posters(day, block, slot_papers)
+            self.orals(
+                day, block, slot_papers[: halls * TALKS] if len(papers) > BOARDS else slot_papers[:TALKS]
+            )
         for day in range(1, days + 1):
             self.around(day, is_last=day == days)
         for number in range(max(1, min(halls, len(papers) // 300))):
@@ -91,52 +93,61 @@ class Timetable:
         return clock.replace(tzinfo=self.zone)
 
     def add(
-        self, uid: str, kind: str, title: str, day: int, hours: tuple[float, float], room: str, **more: object
+        self,
+        uid: str,
+        kind: str,
+        title: str,
+        day: int,
+        hours: tuple[float, float],
+        room: str,
+        **extra: object,
     ) -> None:
         """Add a session."""
         start, end = self.at(day, hours[0]), self.at(day, hours[1])
-        given: dict[str, object] = {"abstract": "", "parent": None, "status": "published", **more}
+        values: dict[str, object] = {"abstract": "", "parent": None, "status": "published", **extra}
         self.sessions.append(
-            records.SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **given)  # type: ignore[arg-type]
+            records.SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **values)  # type: ignore[arg-type]
         )
 
-    def present(self, kind: str, session: str, position: int, **more: object) -> None:
+    def present(self, kind: str, session: str, position: int, **extra: object) -> None:
         """Add a presentation."""
-        given = {"kind": kind, "session": session, "position": position, "status": "published", **more}
-        self.presentations.append(records.PresentationRecord(**given))  # type: ignore[arg-type]
+        values = {"kind": kind, "session": session, "position": position, "status": "published", **extra}
+        self.presentations.append(records.PresentationRecord(**values))  # type: ignore[arg-type]
 
     def role(self, role: str) -> RoleRecord:
         """Return this role of a random person, who is noted as a speaker if it is "speaker"."""
-        one = self.people.pick_member(self.chance)
+        member = self.people.pick_member(self.rng)
         if role == "speaker":
-            self.speakers.add(one.uid)
-        return RoleRecord(person=one.ref, role=role, affiliation=one.institution)
+            self.speakers.add(member.uid)
+        return RoleRecord(person=member.ref, role=role, affiliation=member.institution)
 
-    def posters(self, day: int, block: int, part: list[PaperRecord]) -> None:
+    def posters(self, day: int, block: int, papers: list[PaperRecord]) -> None:
         """Add a poster session with a board for each paper, in order."""
         uid, hour = f"posters-{day}-{block + 1}", BLOCKS[block][1]
         title = f"Poster Session {2 * (day - 1) + block + 1}"
         self.add(uid, "poster", title, day, (hour, hour + 1.5), "exhibition-hall")
-        for place, one in enumerate(part, 1):
-            self.present("poster", uid, place, uid=f"poster-{one.uid}", paper=one.uid, board=f"#{place:03}")
+        for position, paper in enumerate(papers, 1):
+            self.present(
+                "poster", uid, position, uid=f"poster-{paper.uid}", paper=paper.uid, board=f"#{position:03}"
+            )
 
-    def orals(self, day: int, block: int, part: list[PaperRecord]) -> None:
+    def orals(self, day: int, block: int, papers: list[PaperRecord]) -> None:
         """Add the sessions of talks in a block, one per room."""
         begin = BLOCKS[block][0]
-        for number in range(math.ceil(len(part) / TALKS)):
+        for number in range(math.ceil(len(papers) / TALKS)):
             letter = HALLS[number]
             uid = f"oral-{day}-{block + 1}{letter.lower()}"
-            title = f"Oral {day}{letter}{block + 1}: {self.chance.choice(words.METHODS)}"
+            title = f"Oral {day}{letter}{block + 1}: {self.rng.choice(words.METHODS)}"
             chairs = (self.role("chair"),)
             self.add(uid, "oral", title, day, (begin, begin + 1.5), hall(number), roles=chairs)
-            for place, one in enumerate(part[number * TALKS : (number + 1) * TALKS], 1):
-                start = self.at(day, begin) + timedelta(minutes=MINUTES * (place - 1))
+            for position, paper in enumerate(papers[number * TALKS : (number + 1) * TALKS], 1):
+                start = self.at(day, begin) + timedelta(minutes=MINUTES * (position - 1))
                 times = {"start": start, "end": start + timedelta(minutes=MINUTES)}
-                self.present("oral", uid, place, uid=f"oral-{one.uid}", paper=one.uid, **times)
+                self.present("oral", uid, position, uid=f"oral-{paper.uid}", paper=paper.uid, **times)
 
     def around(self, day: int, *, is_last: bool) -> None:
         """Add those sessions of a day that have no papers."""
-        title = f"{self.chance.choice(words.GOALS)}: What Comes Next"
+        title = f"{self.rng.choice(words.GOALS)}: What Comes Next"
         abstract = "Where the field stands, and what it owes to those who use it."
         roles = (self.role("speaker"), self.role("chair"))
         keynote = {"roles": roles, "abstract": abstract}
@@ -157,19 +168,19 @@ class Timetable:
 
     def workshop(self, day: int, number: int) -> None:
         """Add a workshop with two sessions below it, of talks without papers."""
-        uid, title = f"workshop-{number + 1}", f"Workshop on {self.chance.choice(words.GOALS)}"
+        uid, title = f"workshop-{number + 1}", f"Workshop on {self.rng.choice(words.GOALS)}"
         roles = (self.role("organizer"), self.role("organizer"))
         self.add(uid, "workshop", title, day, (9, 17), hall(number), roles=roles)
         for part, (begin, name) in enumerate(((9, "Morning Talks"), (14, "Afternoon Talks")), 1):
             session = f"{uid}-{part}"
             self.add(session, "other", name, day, (begin, begin + 2), hall(number), parent=uid)
-            for place in range(1, WORKSHOP_TALKS + 1):
-                one = self.people.pick_member(self.chance)
-                start = self.at(day, begin) + timedelta(minutes=WORKSHOP_MINUTES * (place - 1))
-                about = {
-                    "title": f"{self.chance.choice(words.QUALITIES)} {self.chance.choice(words.METHODS)}",
+            for position in range(1, WORKSHOP_TALKS + 1):
+                member = self.people.pick_member(self.rng)
+                start = self.at(day, begin) + timedelta(minutes=WORKSHOP_MINUTES * (position - 1))
+                values = {
+                    "title": f"{self.rng.choice(words.QUALITIES)} {self.rng.choice(words.METHODS)}",
                     "start": start,
                     "end": start + timedelta(minutes=WORKSHOP_MINUTES),
-                    "speakers": (records.SpeakerRecord(person=one.ref, affiliation=one.institution),),
+                    "speakers": (records.SpeakerRecord(person=member.ref, affiliation=member.institution),),
                 }
-                self.present("talk", session, place, uid=f"{session}-talk-{place}", **about)
+                self.present("talk", session, position, uid=f"{session}-talk-{position}", **values)
