@@ -76,7 +76,7 @@ def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     return edition
 
 
-CITATIONS = {fmt.name: citation_sender(ending) for ending, (fmt, written) in CITING.items()}
+CITATIONS = {fmt.name: citation_sender(ending) for ending, (fmt, _write) in CITING.items()}
 
 
 def table_senders(name: str, kind: str) -> dict[str, Sender]:

@@ -193,10 +193,14 @@ def shape_schema(shape: Shape, extra: Mapping[str, object] | None = None) -> Jso
     for name, relation in shape.to_one.items():
         either = [ref("Reference"), ref(relation.resource.title), {"type": "null"}]
         properties[name] = describe({"anyOf": either}, relation.help)
-    for name, relation in shape.to_many.items():
+    for name, reverse_relation in shape.to_many.items():
         expanding = format_lazy(_("With expand={name}."), name=name)
-        help = relation.help if relation.is_part else format_lazy("{} {}", relation.help, expanding)
-        properties[name] = describe(list_of(relation.resource.title), help)
+        help = (
+            reverse_relation.help
+            if reverse_relation.is_part
+            else format_lazy("{} {}", reverse_relation.help, expanding)
+        )
+        properties[name] = describe(list_of(reverse_relation.resource.title), help)
     help = shape.help if isinstance(shape, Resource) else shape.title
     return object_schema({**properties, **(extra or {})}, {"id"} & properties.keys(), help)
 
@@ -311,11 +315,11 @@ def single_operations(resource: Resource, names: list[str], suffix: str = "") ->
     help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
     parameters = [parameter(name, help[name], STRING, location="path") for name in names]
     parameters += selection_parameters(resource)
-    moved = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
+    redirects = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
     former = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
     responses = {
         "200": json_response("", row_schema),
-        **moved,
+        **redirects,
         **error_responses("Error", 400, 401, 404, 429),
         **former,
     }

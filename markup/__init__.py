@@ -204,11 +204,11 @@ def _escape(signs: re.Match[str]) -> str:
 def slug(source: str, fallback: str = "x") -> str:
     """Return ASCII words joined by hyphens, at most 60 characters, never empty."""
     for text in (plain(source[:1000]), fallback):
-        words = re.sub(r"[^a-z0-9]+", "-", fold(text).replace("'", "")).strip("-")
-        if len(words) > SLUG_LENGTH:
-            words = words[: SLUG_LENGTH + 1].rpartition("-")[0] or words[:SLUG_LENGTH]
-        if words:
-            return words.strip("-")
+        hyphenated = re.sub(r"[^a-z0-9]+", "-", fold(text).replace("'", "")).strip("-")
+        if len(hyphenated) > SLUG_LENGTH:
+            hyphenated = hyphenated[: SLUG_LENGTH + 1].rpartition("-")[0] or hyphenated[:SLUG_LENGTH]
+        if hyphenated:
+            return hyphenated.strip("-")
     return "x"
 
 

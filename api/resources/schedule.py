@@ -62,12 +62,12 @@ def program_day(name: str) -> Field:
     return Field((name, ZONE, HOUR), make, _("The program day it belongs to."), schema)
 
 
-def called_off(*levels: str) -> dict[str, Field]:
+def cancellation_fields(*levels: str) -> dict[str, Field]:
     """Return the fields of whether and why a row is cancelled; `levels` are lookups of it and its owners."""
     states = tuple(f"{level}status" for level in levels)
     reasons = tuple(f"{level}cancellation_reason" for level in levels)
 
-    def why(row: Row) -> str:
+    def first_reason(row: Row) -> str:
         pairs = zip(states, reasons, strict=True)
         return next((row[reason] for state, reason in pairs if row[state] == "cancelled" and row[reason]), "")
 
@@ -78,7 +78,7 @@ def called_off(*levels: str) -> dict[str, Field]:
             _("Whether it is canceled but still listed."),
             {"type": "boolean"},
         ),
-        "cancellation_reason": Field((*states, *reasons), why, _("Why, in the chairs' words.")),
+        "cancellation_reason": Field((*states, *reasons), first_reason, _("Why, in the chairs' words.")),
     }
 
 
@@ -139,7 +139,7 @@ SESSIONS = Resource(
         "end": moment_field("end", ZONE, _("When it ends.")),
         "timezone": timezone_field(ZONE),
         "day": program_day("start"),
-        **called_off("", "parent__"),
+        **cancellation_fields("", "parent__"),
         **column_fields(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
     },
     to_one={
@@ -181,16 +181,16 @@ SPEAKERS = Shape(
 )
 
 
-def placed(rows: Rows, at: datetime) -> Rows:
+def with_times_and_rooms(rows: Rows, at: datetime) -> Rows:
     """Annotate presentations with their times and room, or else those of their sessions."""
-    found: Rows = rows.annotate(
+    annotated: Rows = rows.annotate(
         begins=Coalesce("start", "session__start", NEVER),
         starts=Coalesce("start", "session__start"),
         ends=Coalesce("end", "session__end"),
         place=Coalesce("room", "session__room"),
         place_slug=Coalesce("room__slug", "session__room__slug"),
     )
-    return found
+    return annotated
 
 
 def title_of(row: Row) -> str:
@@ -216,7 +216,7 @@ PRESENTATIONS = Resource(
     model=Presentation,
     key="uid",
     edition="edition__slug",
-    prepare=placed,
+    prepare=with_times_and_rooms,
     page=page_field(
         ("edition__slug", "paper__uid", "paper__title", "session__uid", "session__title"), presentation_path
     ),
@@ -244,7 +244,7 @@ PRESENTATIONS = Resource(
         "timezone": timezone_field(ZONE),
         "day": program_day("starts"),
         **column_fields(Presentation, "position", "board"),
-        **called_off("", "session__", "session__parent__"),
+        **cancellation_fields("", "session__", "session__parent__"),
         **column_fields(Presentation, "recording_url", "status"),
     },
     to_one={

@@ -9,18 +9,18 @@ type Name = tuple[str, str]
 class Culture:
     """Given and family names of a culture, as pairs of a Latin form and a native one or "".
 
-    `weight` is the percentage of people with such names. `own` is the format of native names from `given` and
-    `family`, or empty. Institutions are pairs of name and country.
+    `weight` is the percentage of people with such names. `native_format` is the format of native names from
+    `given` and `family`, or empty. Institutions are pairs of name and country.
     """
 
     weight: int
     given: tuple[Name, ...]
     family: tuple[Name, ...]
     institutions: tuple[tuple[str, str], ...]
-    own: str
+    native_format: str
 
 
-def culture(weight: int, own: str, given: str, family: str, institutions: str) -> Culture:
+def culture(weight: int, native_format: str, given: str, family: str, institutions: str) -> Culture:
     """Parse names such as "Wei/伟 Mary-Ann van_Dyk", and institutions such as "Carmel Institute, Israel"."""
 
     def names(text: str) -> tuple[Name, ...]:
@@ -29,7 +29,7 @@ def culture(weight: int, own: str, given: str, family: str, institutions: str) -
 
     institution_parts = (institution.strip().partition(", ") for institution in institutions.split(";"))
     hosts = tuple((name, country) for name, _, country in institution_parts)
-    return Culture(weight, names(given), names(family), hosts, own)
+    return Culture(weight, names(given), names(family), hosts, native_format)
 
 
 CULTURES = (

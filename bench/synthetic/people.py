@@ -85,7 +85,9 @@ def member(seed: int, number: int) -> Member:
     rng = random.Random(f"{seed}:person:{number}")
     culture = rng.choices(CULTURES, WEIGHTS)[0]
     (given, native), (family, native_family) = given_name(culture, rng), rng.choice(culture.family)
-    native = culture.own.format(given=native, family=native_family).replace("_", " ") if native else ""
+    native = (
+        culture.native_format.format(given=native, family=native_family).replace("_", " ") if native else ""
+    )
     host, _ = rng.choice(culture.institutions if rng.random() < STAYING else HOSTS)
     return Member(f"g{seed}-{number}", given, family, native, host)
 
@@ -93,11 +95,11 @@ def member(seed: int, number: int) -> Member:
 def given_name(culture: Culture, rng: random.Random) -> tuple[str, str]:
     """Return a given name, often of two parts in cultures with such names, sometimes with an initial."""
     name, native = rng.choice(culture.given)
-    if culture.own == "{family}{given}" and len(native) == 1 and rng.random() < 0.7:
+    if culture.native_format == "{family}{given}" and len(native) == 1 and rng.random() < 0.7:
         second, second_native = rng.choice(culture.given)
         if len(second_native) == 1:
             return f"{name}{second.lower()}", f"{native}{second_native}"
-    if not culture.own and rng.random() < 0.25:
+    if not culture.native_format and rng.random() < 0.25:
         return f"{name} {rng.choice('ABCDEFGHJKLMNPRSTW')}.", ""
     return name, native
 

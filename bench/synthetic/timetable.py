@@ -83,7 +83,7 @@ class Timetable:
                 day, block, slot_papers[: halls * TALKS] if len(papers) > BOARDS else slot_papers[:TALKS]
             )
         for day in range(1, days + 1):
-            self.around(day, is_last=day == days)
+            self.add_other_sessions(day, is_last=day == days)
         for number in range(max(1, min(halls, len(papers) // 300))):
             self.workshop(days + 1, number)
 
@@ -145,7 +145,7 @@ class Timetable:
                 times = {"start": start, "end": start + timedelta(minutes=MINUTES)}
                 self.present("oral", uid, position, uid=f"oral-{paper.uid}", paper=paper.uid, **times)
 
-    def around(self, day: int, *, is_last: bool) -> None:
+    def add_other_sessions(self, day: int, *, is_last: bool) -> None:
         """Add those sessions of a day that have no papers."""
         title = f"{self.rng.choice(words.GOALS)}: What Comes Next"
         abstract = "Where the field stands, and what it owes to those who use it."

@@ -283,8 +283,8 @@ def write(path: Path, at: datetime) -> Summary:
                 writer.manifest(at)
             raw.flush()
             os.fsync(raw.fileno())
-        with Archive(Path(partial)) as written:
-            written.check()
+        with Archive(Path(partial)) as stored:
+            stored.check()
         Path(partial).rename(path)
     finally:
         Path(partial).unlink(missing_ok=True)
