@@ -25,7 +25,7 @@ from schedule.models import Session
 from schedule.releases import announce
 from schedule.session_kinds import SessionKind
 from tests import factories as make
-from tests.api.asking import get, ids, results
+from tests.api.reading import get, ids, results
 from tests.website.marked import LOW
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from pagecache.middleware import PageCache
 from pagecache.tags import edition_slug
 from papers.models import Paper
 from tests import factories as make
-from tests.api.asking import application
+from tests.api.reading import application
 from tests.pagecache.site import ask
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 from api.files import FILES
 from exchange.exports.citation_files import FORMATS
 from tests import factories as make
-from tests.api.asking import get
+from tests.api.reading import get
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from django.test import Client
 from api.filters import ResourceFilter
 from api.resources import RESOURCES
 from tests import factories as make
-from tests.api.asking import get, ids
+from tests.api.reading import get, ids
 
 pytestmark = pytest.mark.django_db
 LATE = datetime(2021, 4, 7, 7, 30, tzinfo=UTC)  # 00:30 in Los Angeles: still the evening of the 6th.

@@ -11,7 +11,7 @@ from django.test import Client
 from api.files import FILES
 from api.filters import ResourceFilter
 from api.shapes import RESOURCES
-from tests.api.asking import expansions, ids
+from tests.api.reading import expansions, ids
 from tests.website.marked import LOW, MARKER, make_marked_program
 from tests.website.test_visibility import unpacked
 

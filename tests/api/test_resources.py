@@ -14,7 +14,7 @@ from papers.models import Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Release, Room, Session
 from tests import factories as make
-from tests.api.asking import get, path_of, results
+from tests.api.reading import get, path_of, results
 from tests.exchange.programs import PROCEEDINGS
 
 NAMES = [

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from api.resources import WRITABLE
 from api.schema import schema
 from api.shapes import RESOURCES
-from tests.api.asking import application, expansions
+from tests.api.reading import application, expansions
 from tests.api.writing import make_staff, make_token
 
 CHECKS = [

@@ -17,7 +17,7 @@ from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
 from tests import factories as make
 from tests.access.world import add_member
-from tests.api.asking import application
+from tests.api.reading import application
 from tests.api.writing import Writer, bearer, make_staff, make_token
 from tests.pagecache.site import ask
 

@@ -14,7 +14,7 @@ from content.history import ChangeSet, RowChange
 from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
 from tests import factories as make
-from tests.api.asking import application
+from tests.api.reading import application
 from tests.api.writing import Writer, make_staff, make_token
 from tests.pagecache.site import ask
 

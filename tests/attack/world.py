@@ -17,14 +17,14 @@ from exchange.models import ImportJob, PlannedRow, UploadPart
 from people.models import Invitation, PersonName
 from schedule.releases import announce
 from tests import factories as make
-from tests.access.sitetable import SITE
-from tests.access.table import BESIDE, MODELS, PAGES
-from tests.access.test_beside import address as beside
-from tests.access.test_every_address import OWN, ROW_PAGES, list_address, no_history, row_address
-from tests.access.test_site import ROUTES
-from tests.access.test_site import address as of_site
+from tests.access.permission_table import BESIDE, MODELS, PAGES
+from tests.access.site_url_table import SITE
+from tests.access.test_admin_model_urls import OWN, ROW_PAGES, list_address, no_history, row_address
+from tests.access.test_admin_other_urls import address as beside
+from tests.access.test_site_urls import ROUTES
+from tests.access.test_site_urls import address as of_site
 from tests.access.world import World, make_world, rows_of
-from tests.api.asking import expansions
+from tests.api.reading import expansions
 from tests.attack.payloads import fields, filling
 from tests.website.test_marked_files import files
 

@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from accounts.roles import Role
 from content.history import RowChange
 from editorial.lists import files_of
-from tests.access.table import (
+from tests.access.permission_table import (
     ALL,
     BESIDE,
     MODELS,

@@ -12,9 +12,9 @@ from api.resources import RESOURCES as KINDS
 from api.resources import WRITABLE
 from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
-from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, READ_BY_ALL, RESOURCES, of_role
+from tests.access.permission_table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, READ_BY_ALL, RESOURCES, of_role
 from tests.access.world import EVERYBODY, World
-from tests.api.test_writing_rest import NEW
+from tests.api.test_writing_resources import NEW
 from tests.api.writing import bearer, make_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

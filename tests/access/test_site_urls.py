@@ -14,8 +14,8 @@ from api.shapes import RESOURCES
 from conference.art import art_hash
 from conference.models import Edition
 from tests import factories as make
-from tests.access.sitetable import SITE
-from tests.access.table import SEEING
+from tests.access.permission_table import SEEING
+from tests.access.site_url_table import SITE
 from tests.access.world import EVERYBODY, World, rows_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

@@ -11,7 +11,7 @@ from django.test import Client
 from conference.models import Edition
 from papers.models import Paper
 from tests import factories as make
-from tests.api.asking import get, path_of
+from tests.api.reading import get, path_of
 
 pytestmark = pytest.mark.django_db
 TIED = "Same title"

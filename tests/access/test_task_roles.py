@@ -20,7 +20,7 @@ from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, Award, Paper
 from people.models import Invitation, Person
 from tests import factories as make
-from tests.access.table import MODELS, NOT_ADDED, READ_ONLY, of_role
+from tests.access.permission_table import MODELS, NOT_ADDED, READ_ONLY, of_role
 from tests.access.test_members import MEMBERS, browser, new_account
 from tests.access.world import add_member
 from tests.api.writing import Writer, make_token

@@ -18,8 +18,8 @@ from papers.models import Paper
 from people.merging import merge, split
 from people.models import Invitation
 from tests import factories as make
-from tests.access.table import BESIDE, MODELS
-from tests.access.test_every_address import opened
+from tests.access.permission_table import BESIDE, MODELS
+from tests.access.test_admin_model_urls import opened
 from tests.access.world import EVERYBODY, MARKER, World
 from tests.posted import formset
 
