@@ -116,7 +116,7 @@ def citation_tags(paper: Any) -> list[HeadTag]:
         ("citation_language", LANGUAGE),
         *(("citation_keywords", keyword) for keyword in paper.keywords),
         ("citation_abstract_html_url", language_neutral_url(paper.get_absolute_url())),
-        ("citation_pdf_url", own_pdf(paper)),
+        ("citation_pdf_url", local_pdf(paper)),
     ]
     return name_tags(pairs)
 
@@ -149,7 +149,7 @@ def parse_pages(pages: str) -> tuple[str, str]:
     return first, last or first
 
 
-def own_pdf(paper: "Paper") -> str:
+def local_pdf(paper: "Paper") -> str:
     """Return the address of the paper's PDF if it is on this host. Google Scholar accepts no other."""
     for material in paper.shown_materials:
         for address in (material.file.url if material.file else "", material.url):
@@ -165,7 +165,7 @@ def article_data(paper: Any, card: Card) -> Thing:
     """Return the schema.org data of the paper, with its appearances as events."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     first, last = parse_pages(paper.pages)
-    pdf = own_pdf(paper)
+    pdf = local_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
         "@id": language_neutral_url(paper.get_absolute_url()),

@@ -55,7 +55,7 @@ class PaperSearch(PaperFilter):
     # Labels of facets that differ from `FACETS`.
     CHIP_LABELS: ClassVar[dict[str, Any]] = {}
     # Parameters besides facets that the search form sends as hidden inputs.
-    KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
+    HIDDEN_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         self.edition, self.at = edition, at
@@ -217,5 +217,5 @@ class PaperSearch(PaperFilter):
     @property
     def hidden_parameters(self) -> list[tuple[str, str]]:
         """The parameters of the hidden inputs of the search form."""
-        names = [self.add_prefix(name) for name in [*self.given_facets, *self.KEPT_PARAMETERS]]
+        names = [self.add_prefix(name) for name in [*self.given_facets, *self.HIDDEN_PARAMETERS]]
         return [(name, value) for name in names for value in self.parameters.getlist(name) if value]

@@ -151,9 +151,9 @@ def institution_chart(edition: Edition, at: datetime | None) -> Chart:
     choices = sorted(catalog(edition, at).facets["institution"].values(), key=_rank)[:MAX_BARS]
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
-    named = [replace(choice, name=names.get(choice.value, choice.value)) for choice in choices]
+    named_choices = [replace(choice, name=names.get(choice.value, choice.value)) for choice in choices]
     title = gettext("Papers by institution, top %(number)d") % {"number": MAX_BARS}
-    values = _ranked_values(edition, "institution", named)
+    values = _ranked_values(edition, "institution", named_choices)
     basis = _basis(edition, "institution", at)
     return bar_chart("institutions", title, gettext("Institution"), values, basis)
 

@@ -118,8 +118,8 @@ _SPELLINGS = (
 
 
 def _fold_name(name: str) -> str:
-    words = "".join(letter if letter.isalnum() else " " for letter in fold(name))
-    return " ".join(words.split())
+    text = "".join(letter if letter.isalnum() else " " for letter in fold(name))
+    return " ".join(text.split())
 
 
 _BY_CODE = {tile.code: tile for tile in TILES}

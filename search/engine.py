@@ -157,11 +157,11 @@ class Engine(ABC):
 
     @abstractmethod
     def search_head(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
-        """Return documents that contain every wanted word outside their body."""
+        """Return documents that contain every required word outside their body."""
 
     @abstractmethod
     def search_whole(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
-        """Return documents that contain the wanted words anywhere."""
+        """Return documents that contain the required words anywhere."""
 
     @abstractmethod
     def matching_keys(self, query: Query, markers: Markers) -> list[int]:
@@ -234,7 +234,7 @@ class SQLite(Engine):
     def search_whole(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         match = self._expression(query, markers)
         score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
-        if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
+        if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.required):
             rows = f"SELECT 1 FROM search_whole WHERE search_whole MATCH %s LIMIT {MAX_RANKED_PHRASES + 1}"
             score = (
                 f"CASE WHEN (SELECT count(*) FROM ({rows})) > {MAX_RANKED_PHRASES} THEN 0.0 ELSE {score} END"
@@ -283,7 +283,7 @@ class SQLite(Engine):
         )
 
     def _expression(self, query: Query, markers: Markers) -> str:
-        required = [self._match(term) for term in query.wanted]
+        required = [self._match(term) for term in query.required]
         required += [_or(f'scope : "{word}"' for word in group) for group in markers]
         excluded = [self._match(term) for term in query.excluded]
         expression = f"({' AND '.join(required)})"
@@ -328,12 +328,12 @@ class PostgreSQL(Engine):
         return self._fetch_ranked(query, source, parameters, limit)
 
     def _whole_source(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
-        """Return the FROM clause for documents that contain the wanted words anywhere, and its parameters."""
+        """Return the FROM clause for documents with the required words anywhere, and its parameters."""
         terms = tuple(_without_fields(query.terms))
         split_terms = tuple(_split_phrases(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
         parameters = [self._expression(split_terms, markers)]
-        if required := _in_head_fields(query.wanted):
+        if required := _in_head_fields(query.required):
             source += " AND head @@ %s::tsquery"
             parameters.append(self._expression(tuple(required), []))
         if excluded := _in_head_fields(query.excluded):
@@ -382,7 +382,7 @@ class PostgreSQL(Engine):
             f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition, scope"
             f" FROM (SELECT {POSTGRESQL_COLUMNS} FROM {source} LIMIT %s) AS found"
             " ORDER BY score DESC, id DESC",
-            [_pg_or(map(_pg_phrase, query.wanted)), *parameters, limit],
+            [_pg_or(map(_pg_phrase, query.required)), *parameters, limit],
         )
 
     def _expression(self, terms: tuple[Term, ...], markers: Markers) -> str:

@@ -14,7 +14,7 @@ def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
 
     Words of an operator are marked in their own field only: pass `field` for a title or a line of authors.
     """
-    terms = [term for term in query.wanted if term.where in (Field.ANY, field)]
+    terms = [term for term in query.required if term.where in (Field.ANY, field)]
     positions = word_positions(text)
     marked: list[str] = []
     offset = 0
@@ -47,7 +47,7 @@ def _occurrences(positions: list[WordPosition], term: Term) -> Iterable[tuple[in
 
 def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
     """Return the passage around the first found word, in whole words and marked; empty if none is found."""
-    terms = [term for term in query.wanted if term.where is Field.ANY]
+    terms = [term for term in query.required if term.where is Field.ANY]
     spans = _spans(word_positions(text), terms)
     if not spans:
         return mark_safe("")

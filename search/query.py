@@ -79,7 +79,7 @@ class Query:
     terms: tuple[Term, ...] = ()
 
     @property
-    def wanted(self) -> tuple[Term, ...]:
+    def required(self) -> tuple[Term, ...]:
         return tuple(term for term in self.terms if not term.excluded)
 
     @property

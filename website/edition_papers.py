@@ -32,7 +32,7 @@ class EditionPapers(PaperSearch):
     PARAMETERS: ClassVar[Mapping[str, str]] = PARAMETERS
     # The facet also applies to sessions, which the label “Presented as” does not fit.
     CHIP_LABELS: ClassVar[dict[str, object]] = {"kind": _("Kind")}
-    KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("tab",)
+    HIDDEN_PARAMETERS: ClassVar[tuple[str, ...]] = ("tab",)
 
     def __init__(
         self, parameters: QueryDict, edition: Edition, tabs: Iterable[str], at: datetime | None = None
@@ -71,7 +71,7 @@ class EditionPapers(PaperSearch):
         ]
 
     @property
-    def is_asked(self) -> bool:
+    def has_criteria(self) -> bool:
         """Whether the search has a word or a filter."""
         return bool(self.paper_query or self.values)
 
@@ -81,7 +81,7 @@ class EditionPapers(PaperSearch):
         return {name: self.values[name][0] for name in TIMED_FACETS if name in self.values}
 
     @property
-    def is_of_papers(self) -> bool:
+    def has_paper_facet(self) -> bool:
         """Whether a facet was chosen that only papers have."""
         names_topic = any(
             filter_.facet == "topic" and not filter_.is_explicit for filter_ in self.reading.filters

@@ -22,7 +22,7 @@ from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
 MAX_SUGGESTIONS = 8
-TIMED = ("session", "talk")
+TIMED_KINDS = ("session", "talk")
 
 
 class EditionSearch(ResultSections):
@@ -42,11 +42,11 @@ class EditionSearch(ResultSections):
         self.query = query
         self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
         self.papers.add_hits(query, hits)
-        if not self.papers.is_asked:
+        if not self.papers.has_criteria:
             return
         self.keys["paper"] = self.papers.keys
         # Only papers can match a query that has nothing but excluded words.
-        if self.papers.is_of_papers or (query.excluded and not query):
+        if self.papers.has_paper_facet or (query.excluded and not query):
             return
         if hits.capped:
             # Capped hits may omit other kinds than papers.
@@ -55,7 +55,7 @@ class EditionSearch(ResultSections):
             self.keys[kind] = [hit.object_id for hit in hits.page if hit.kind == kind]
         if self.papers.timed_values:
             self.keys["page"] = []
-            for kind in TIMED:
+            for kind in TIMED_KINDS:
                 self.keys[kind] = self._filter_keys(kind)
 
     def _filter_keys(self, kind: str) -> list[int]:
@@ -78,7 +78,7 @@ class EditionSearch(ResultSections):
         pairs = {(kind, key) for kind, keys in self.keys.items() for key in keys}
         if query:
             return [hit for hit in hits if (hit.kind, hit.object_id) in pairs][:MAX_SUGGESTIONS], query
-        timed_pairs = [(kind, key) for kind in TIMED for key in self.keys[kind]]
+        timed_pairs = [(kind, key) for kind in TIMED_KINDS for key in self.keys[kind]]
         shown_pairs = [*timed_pairs[: MAX_SUGGESTIONS // 2], *(("paper", key) for key in self.keys["paper"])]
         return [Hit(kind, key, edition_key, 0) for kind, key in shown_pairs[:MAX_SUGGESTIONS]], query
 
@@ -95,12 +95,12 @@ class EditionSearch(ResultSections):
         return [(topic, topic.bits.bit_count()) for topic in topics if not topic.parent]
 
     @property
-    def is_asked(self) -> bool:
-        return self.papers.is_asked
+    def has_criteria(self) -> bool:
+        return self.papers.has_criteria
 
     @property
     def shows_facets(self) -> bool:
-        return bool((self.papers.facets and self.keys["paper"]) or self.papers.is_of_papers)
+        return bool((self.papers.facets and self.keys["paper"]) or self.papers.has_paper_facet)
 
     @property
     def tab(self) -> str:

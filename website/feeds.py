@@ -104,24 +104,24 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
     def get_object(self, request: HttpRequest, *args: object, **kwargs: object) -> str:
         return writable(request.GET.get("q", "")[:MAX_QUERY_CHARS]).strip()
 
-    def title(self, words: str) -> str:
-        return f"{settings.SITE_NAME}: “{words}”"
+    def title(self, text: str) -> str:
+        return f"{settings.SITE_NAME}: “{text}”"
 
-    def author_name(self, words: str) -> str:
+    def author_name(self, text: str) -> str:
         return str(settings.SITE_NAME)
 
-    def link(self, words: str) -> str:
-        return absolute(f"{reverse('website:search')}?{urlencode({'q': words})}")
+    def link(self, text: str) -> str:
+        return absolute(f"{reverse('website:search')}?{urlencode({'q': text})}")
 
-    def feed_url(self, words: str) -> str:
-        return absolute(f"{reverse('website:search_feed')}?{urlencode({'q': words})}")
+    def feed_url(self, text: str) -> str:
+        return absolute(f"{reverse('website:search_feed')}?{urlencode({'q': text})}")
 
-    def feed_extra_kwargs(self, words: str) -> dict[str, object]:
+    def feed_extra_kwargs(self, text: str) -> dict[str, object]:
         return {"empty_since": FIRST_REVISION}
 
-    def items(self, words: str) -> list[Paper]:
+    def items(self, text: str) -> list[Paper]:
         refresh()
-        hits = find_documents(parse_query(words), kinds=["paper"], limit=MAX_ENTRIES)
+        hits = find_documents(parse_query(text), kinds=["paper"], limit=MAX_ENTRIES)
         rows = Paper.objects.published().select_related("edition", "topic").with_authors()
         papers = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
         return sorted(papers, key=self.item_pubdate, reverse=True)

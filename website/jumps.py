@@ -51,13 +51,13 @@ def find_jumps(
     if not text:
         return unique_pages(pages)[:MAX_PAGES]
     typed_words = fold_words(text)
-    likely = [replace(page, is_likely=True) for page in pages if has_beginnings(page.label, typed_words)]
-    others = [page for page in pages if has_beginnings(f"{page.label} {page.hint}", typed_words)]
+    likely = [replace(page, is_likely=True) for page in pages if matches_prefixes(page.label, typed_words)]
+    others = [page for page in pages if matches_prefixes(f"{page.label} {page.hint}", typed_words)]
     if edition and search:
-        others = [*meant_pages(edition, search), *others]
+        others = [*named_pages(edition, search), *others]
         if len("".join(typed_words)) > 1:
             others += (
-                page for page in program_pages(edition, search) if has_beginnings(page.label, typed_words)
+                page for page in program_pages(edition, search) if matches_prefixes(page.label, typed_words)
             )
     return unique_pages([*likely, *others])[:MAX_JUMPS]
 
@@ -70,7 +70,7 @@ def unique_pages(pages: Iterable[Jump]) -> list[Jump]:
     return list(pages_by_url.values())
 
 
-def has_beginnings(name: str, prefixes: Sequence[str]) -> bool:
+def matches_prefixes(name: str, prefixes: Sequence[str]) -> bool:
     """Return whether each typed word is a prefix of a word of the name."""
     name_words = fold_words(name)
     return bool(prefixes) and all(any(word.startswith(prefix) for word in name_words) for prefix in prefixes)
@@ -99,7 +99,7 @@ def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
         yield Jump(topic.label, gettext("Topic"), page_path("papers:topic", edition.slug, topic.value))
 
 
-def meant_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
+def named_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
     """Return the pages of the days, rooms and topics that the search words name."""
     views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
     urls = {

@@ -48,9 +48,9 @@ def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
     if view is None:
         raise Http404("No such page.")
     url = reverse(view, args=[get_edition_of_year(year).slug])
-    words = next((request.GET[name] for name in SEARCH_WORDS if request.GET.get(name)), "")
-    if words and view in {"papers:list", "website:edition_search"}:
-        url = f"{url}?{urlencode({'q': words})}"
+    text = next((request.GET[name] for name in SEARCH_WORDS if request.GET.get(name)), "")
+    if text and view in {"papers:list", "website:edition_search"}:
+        url = f"{url}?{urlencode({'q': text})}"
     return redirect(url, permanent=True)
 
 

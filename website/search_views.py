@@ -62,15 +62,13 @@ def site_search(request: HttpRequest) -> HttpResponse:
     return is_cacheable_search(render(request, "website/search.html", context), is_current)
 
 
-def results_context(
-    request: HttpRequest, search: EditionSearch | SiteSearch, words: str
-) -> dict[str, object]:
+def results_context(request: HttpRequest, search: EditionSearch | SiteSearch, text: str) -> dict[str, object]:
     """Return the template context that the result pages of both searches share."""
     page = paginate(request, search.keys[search.tab or "paper"], PAGE_SIZE)
     return {
-        "search_text": words,
+        "search_text": text,
         "search": search,
-        "query": search.is_asked,
+        "query": search.has_criteria,
         "understood": describe_query(search.query),
         "page": page,
         "sections": search.sections(page, published_editions(request)),
@@ -90,16 +88,16 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
     search = EditionSearch(request.GET, edition, timezone.now())
     query, hits, is_corrected = find_or_correct(search.papers.other_query, edition.pk)
     search.add_hits(query, hits)
-    words = search.papers.text
+    text = search.papers.text
     context = {
         "chooser": search.papers,
         # The feed covers all years, so it ignores days and rooms.
         "feed_words": search.papers.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
-        "everywhere": f"{reverse('website:search')}{search_query_string(words, search.tab)}",
+        "everywhere": f"{reverse('website:search')}{search_query_string(text, search.tab)}",
         "operators": [*OPERATORS, *EDITION_OPERATORS],
-        "examples": () if words or search.papers.values else examples(search.papers),
-        **results_context(request, search, words),
+        "examples": () if text or search.papers.values else examples(search.papers),
+        **results_context(request, search, text),
     }
     return is_cacheable_search(render(request, "website/edition_search.html", context), is_current)
 
@@ -111,34 +109,34 @@ def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpRespons
     return response
 
 
-def get_query_words(request: HttpRequest) -> str:
+def get_query_text(request: HttpRequest) -> str:
     return request.GET.get("q", "")[:MAX_QUERY_CHARS].strip()
 
 
-def search_query_string(words: str, kind: str) -> str:
-    return f"?{urlencode({name: value for name, value in (('q', words), ('kind', kind)) if value})}"
+def search_query_string(text: str, kind: str) -> str:
+    return f"?{urlencode({name: value for name, value in (('q', text), ('kind', kind)) if value})}"
 
 
 @require_safe
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
-    words, is_current = get_query_words(request), refreshed()
-    results = search_results(suggest(words), parse_query(words), published_editions(request))
+    text, is_current = get_query_text(request), refreshed()
+    results = search_results(suggest(text), parse_query(text), published_editions(request))
     context = {
         "findings": results,
-        "has_results": bool(parse_query(words)),
-        **suggestions_context(words, find_jumps(request, words, None), reverse("website:search")),
+        "has_results": bool(parse_query(text)),
+        **suggestions_context(text, find_jumps(request, text, None), reverse("website:search")),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
 
-def suggestions_context(words: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
+def suggestions_context(text: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
     """Return the template context of suggestions except the results. Likely pages precede the results."""
     return {
-        "search_text": words,
+        "search_text": text,
         "first_jumps": [page for page in pages if page.is_likely],
         "jumps": [page for page in pages if not page.is_likely],
-        "results_address": f"{address}{search_query_string(words, '')}",
+        "results_address": f"{address}{search_query_string(text, '')}",
     }
 
 
@@ -148,13 +146,13 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
     is_current = refreshed()
     search = EditionSearch(request.GET, edition, timezone.now())
     hits, query = search.suggestions()
-    words = search.papers.text
+    text = search.papers.text
     context = {
         "findings": search_results(hits, query, published_editions(request), edition),
         "chips": search.papers.chips,
-        "has_results": search.papers.is_asked,
+        "has_results": search.papers.has_criteria,
         **suggestions_context(
-            words, find_jumps(request, words, edition, search.papers), request.path.removesuffix("suggest")
+            text, find_jumps(request, text, edition, search.papers), request.path.removesuffix("suggest")
         ),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)

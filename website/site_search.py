@@ -68,7 +68,7 @@ class SiteSearch(ResultSections):
         return parse_query(self.reading.words)
 
     @property
-    def is_asked(self) -> bool:
+    def has_criteria(self) -> bool:
         return bool(self.paper_query)
 
     @property
@@ -192,11 +192,6 @@ class SiteSearch(ResultSections):
         """The parameters except the words, for the hidden inputs of the search form."""
         facets = [(PARAMETERS[name], value) for name, value in self.given_facets.items()]
         return [*([("kind", self.tab)] if self.tab else []), *facets]
-
-    @property
-    def is_of_papers(self) -> bool:
-        """Whether a facet was chosen that only papers have."""
-        return "area" in self.values
 
     @property
     def unfiltered(self) -> str:

@@ -63,8 +63,8 @@ PAPER_CHECKS = {
     ),
 }
 CHECKS += [
-    Check(Paper, words, methodcaller(name), name=name, title=title, position=position)
-    for position, (name, (words, title)) in enumerate(PAPER_CHECKS.items(), start=10)
+    Check(Paper, label, methodcaller(name), name=name, title=title, position=position)
+    for position, (name, (label, title)) in enumerate(PAPER_CHECKS.items(), start=10)
 ]
 
 PUBLISHED_ROWS += [
