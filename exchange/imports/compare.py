@@ -59,10 +59,12 @@ class FieldConflict:
 class Merge:
     """Result of comparing one row with its record."""
 
-    taken: Values = field(default_factory=dict)
+    # Values of the file that are to be written.
+    updates: Values = field(default_factory=dict)
     # Edited here, while the file is unchanged.
-    kept: dict[str, FieldConflict] = field(default_factory=dict)
-    clashes: dict[str, FieldConflict] = field(default_factory=dict)
+    kept_edits: dict[str, FieldConflict] = field(default_factory=dict)
+    # Changed both here and in the file.
+    conflicts: dict[str, FieldConflict] = field(default_factory=dict)
     # Stated fields about which both sides agree now.
     agreed: list[str] = field(default_factory=list)
     # The values to store as last imported.
@@ -84,11 +86,11 @@ def merge(ours: Values, base: Values, theirs: Values) -> Merge:
             result.agreed.append(name)
             result.last_import[name] = their_value
             if our_value != their_value:
-                result.taken[name] = their_value
+                result.updates[name] = their_value
         elif name in base and their_value == base[name]:
-            result.kept[name] = FieldConflict(base[name], our_value, their_value)
+            result.kept_edits[name] = FieldConflict(base[name], our_value, their_value)
         else:
-            result.clashes[name] = FieldConflict(base.get(name), our_value, their_value)
+            result.conflicts[name] = FieldConflict(base.get(name), our_value, their_value)
     return result
 
 
@@ -100,10 +102,10 @@ class LastImport:
     values: Values
     conflicts: dict[str, Conflict] = field(default_factory=dict)
 
-    def has_conflict(self, name: str, clash: FieldConflict) -> bool:
+    def has_conflict(self, name: str, conflict: FieldConflict) -> bool:
         """Return whether the same conflict is already stored and undecided."""
         stored = self.conflicts.get(name)
-        return stored is not None and FieldConflict(stored.base, stored.ours, stored.theirs) == clash
+        return stored is not None and FieldConflict(stored.base, stored.ours, stored.theirs) == conflict
 
 
 def load_last_imports(kind: Kind, row_keys: Iterable[int]) -> dict[int, LastImport]:
@@ -206,27 +208,27 @@ class RowPlan:
     @property
     def is_worth_recording(self) -> bool:
         """Return whether the plan writes more than conflicts that are already stored."""
-        clashes, last_import = self.merge.clashes, self.last_import
+        conflicts, last_import = self.merge.conflicts, self.last_import
         is_known = last_import is not None and all(
-            last_import.has_conflict(*item) for item in clashes.items()
+            last_import.has_conflict(*item) for item in conflicts.items()
         )
-        return self.is_new or bool(self.merge.taken) or self.changes_last_import or not is_known
+        return self.is_new or bool(self.merge.updates) or self.changes_last_import or not is_known
 
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is to be written for this row."""
         if self.is_mentioned:
             return True
-        return not (self.is_new or self.merge.taken or self.merge.clashes or self.changes_last_import)
+        return not (self.is_new or self.merge.updates or self.merge.conflicts or self.changes_last_import)
 
     @property
     def outcomes(self) -> list[str]:
         """Return the `OUTCOMES` that apply: a row may be changed in one field and conflicting in another."""
         conditions = (
             self.is_new,
-            self.merge.taken and not self.is_new,
-            self.merge.kept,
-            self.merge.clashes,
+            self.merge.updates and not self.is_new,
+            self.merge.kept_edits,
+            self.merge.conflicts,
         )
         return [outcome for outcome, is_met in zip(OUTCOMES, conditions, strict=False) if is_met] or [
             "skipped"
@@ -326,11 +328,11 @@ def _row_plans(
             result = merge(
                 ours, base, {name: value for name, value in theirs.items() if name not in kind.only_on_create}
             )
-            old = {name: ours[name] for name in result.taken}
+            old = {name: ours[name] for name in result.updates}
             plan = RowPlan(kind, row, record.where, result, last_import=last_import, old=old)
         else:
             plan = RowPlan(
-                kind, row, record.where, Merge(taken=theirs, last_import=dict(theirs)), is_new=True
+                kind, row, record.where, Merge(updates=theirs, last_import=dict(theirs)), is_new=True
             )
         plan.is_broken = id(record) in stated_values.broken
         yield plan
@@ -364,8 +366,8 @@ def _current_lists(kind: Kind, records: list[Record], edition: Edition) -> dict[
 
 def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
     """Discard and report the changes of a row that the account may not change."""
-    if plan.merge.taken or plan.merge.clashes:
-        field_names = ", ".join([*plan.merge.taken, *plan.merge.clashes])
+    if plan.merge.updates or plan.merge.conflicts:
+        field_names = ", ".join([*plan.merge.updates, *plan.merge.conflicts])
         message = gettext("You don’t have permission to change %(row)s, so it stays unchanged: %(fields)s.")
         findings.note("warning", plan.where, message, row=plan.row, fields=field_names)
     plan.merge, plan.old = Merge(last_import=plan.last_import.values if plan.last_import else {}), {}
@@ -375,7 +377,7 @@ def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
 def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
     """Set the values taken from the file on the row, in memory, and build the rows of its lists."""
     kind, row = plan.kind, plan.row
-    for name, value in plan.merge.taken.items():
+    for name, value in plan.merge.updates.items():
         listing = kind.listing(name)
         if listing:
             plan.parts[name] = build_parts(listing, row, value, lookup)
@@ -466,19 +468,19 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
     if "family" not in values:
         parts = names.split(values["name"])
         last_import |= {"given": parts.given, "family": parts.family}
-    return RowPlan(PERSON, person, entry.where, Merge(taken=values, last_import=last_import), is_new=True)
+    return RowPlan(PERSON, person, entry.where, Merge(updates=values, last_import=last_import), is_new=True)
 
 
 def split_changed_name(person: Person, theirs: Values, result: Merge) -> None:
     """Update the parts of a changed name if they were split automatically and are not stated."""
     parts = names.split(person.name)
     if (
-        "name" in result.taken
+        "name" in result.updates
         and "family" not in theirs
         and (person.given, person.family) == (parts.given, parts.family)
     ):
-        parts = names.split(result.taken["name"])
-        result.taken |= {"given": parts.given, "family": parts.family}
+        parts = names.split(result.updates["name"])
+        result.updates |= {"given": parts.given, "family": parts.family}
         result.last_import |= {"given": parts.given, "family": parts.family}
 
 
@@ -526,7 +528,7 @@ class _KnownPeople:
         self._add_ids(entry, person, result)
         split_changed_name(person, theirs, result)
         ours |= {"given": person.given, "family": person.family}
-        old = {name: ours[name] for name in result.taken}
+        old = {name: ours[name] for name in result.updates}
         return RowPlan(PERSON, person, entry.where, result, last_import=last_import, old=old)
 
     def _add_ids(self, entry: FilePerson, person: Person, result: Merge) -> None:
@@ -538,7 +540,7 @@ class _KnownPeople:
         stated_ids = [list(pair) for pair in entry.ids if self.people.is_id_free(pair, person)]
         new_ids = [pair for pair in stated_ids if pair not in current_ids and pair not in last_ids]
         if new_ids:
-            result.taken["ids"] = sorted([*current_ids, *new_ids])
+            result.updates["ids"] = sorted([*current_ids, *new_ids])
         result.last_import["ids"] = sorted(
             [*last_ids, *(pair for pair in stated_ids if pair not in last_ids)]
         )

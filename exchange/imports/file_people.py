@@ -37,7 +37,7 @@ class FilePerson:
     names: set[str] = field(default_factory=set)
     affiliations: set[str] = field(default_factory=set)
     # The records that name the person; `locations` adds the papers of presentations.
-    places: set[Location] = field(default_factory=set)
+    record_locations: set[Location] = field(default_factory=set)
     locations: set[Location] = field(default_factory=set)
     record: PersonRecord | None = None
 
@@ -48,7 +48,7 @@ class FilePerson:
     @property
     def papers(self) -> set[Location]:
         """The papers that list the person as an author."""
-        return {location for location in self.places if location[0] == PAPER.name}
+        return {location for location in self.record_locations if location[0] == PAPER.name}
 
 
 def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
@@ -142,7 +142,7 @@ class FilePeople:
         entry.names.add(name)
         entry.affiliations.update(filter(None, affiliations))
         if location:
-            entry.places.add(location)
+            entry.record_locations.add(location)
             entry.locations |= {location, self._papers.get(location, location)}
             if keys:
                 self._keyed_at.setdefault((name, location), entry)

@@ -168,13 +168,13 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
             provenance=Provenance(kind=step.kind.name),
             label=str(step.row),
             field=name,
-            base=clash.base,
-            ours=clash.ours,
-            theirs=clash.theirs,
+            base=conflict.base,
+            ours=conflict.ours,
+            theirs=conflict.theirs,
         )
         for kind in KINDS
         for step in plan.steps[kind]
-        for name, clash in step.merge.clashes.items()
+        for name, conflict in step.merge.conflicts.items()
     )
     order = [*NOTE_KINDS]
     ordered = sorted(dict.fromkeys(notes), key=lambda note: order.index(note.kind))

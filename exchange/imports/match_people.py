@@ -197,7 +197,7 @@ class MatchedPeople:
         current = self._namesakes.by_location(self.edition)
         claimed_keys: dict[Location, set[int]] = defaultdict(set)
         for entry, person in self.rows.items():
-            for location in entry.places:
+            for location in entry.record_locations:
                 claimed_keys[location].add(person.pk)
         self._match_by_record(unmatched)
         keyed: dict[tuple[str, Location], list[FilePerson]] = defaultdict(list)
@@ -215,7 +215,7 @@ class MatchedPeople:
                 self._by_location[entry, location] = row
                 if location in entry.papers:
                     self._papers[id(row)].add(location)
-                if entry.is_keyed and location in entry.places:
+                if entry.is_keyed and location in entry.record_locations:
                     claimed_keys[location].add(person.pk)
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:

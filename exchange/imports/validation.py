@@ -35,7 +35,7 @@ MISSING_CODES = frozenset(("blank", "null"))
 
 def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -> None:
     """Validate all rows and parts that the plan would write, and report the problems."""
-    steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.taken]
+    steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.updates]
     for done, step in enumerate(steps, start=1):
         for listing in step.kind.listings:
             _check_parts(listing, step.parts.get(listing.name, []), step.where, findings)
@@ -52,7 +52,7 @@ def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -
 
 def _note_same_titles(plan: ImportPlan, findings: Findings) -> None:
     """Note new titles that another paper of the edition has, as `same_title()` does for the desk."""
-    steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.taken)
+    steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.updates)
     steps_by_row = {id(step.row): step for step in steps}
     papers: dict[str, list[Paper]] = defaultdict(list)
     for row in plan.rows[PAPER.name].rows.values() if steps_by_row else ():
@@ -165,7 +165,7 @@ def _check_unique(
     claims: dict[str, RowPlan] = {}
     for step in steps:
         value = getattr(step.row, field)
-        if not value or field not in step.merge.taken:
+        if not value or field not in step.merge.updates:
             continue
         if value in claims:
             other, message = claims[value], gettext("“%(value)s” belongs to %(row)s too (%(where)s).")

@@ -53,7 +53,7 @@ def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
                     write_lists(kind, batch)
                 _free_derived_fields(batch)
                 progress(f"writing {kind.plural or kind.name}", done, total)
-        changed_steps = [step for step in steps if step.merge.taken and not step.is_new]
+        changed_steps = [step for step in steps if step.merge.updates and not step.is_new]
         update_rows(kind, changed_steps)
         if kind is not EDITION:
             write_lists(kind, changed_steps)
@@ -97,9 +97,12 @@ def _free_derived_fields(steps: Iterable[RowPlan]) -> None:
 
 def update_rows(kind: Kind, steps: list[RowPlan]) -> None:
     names = {
-        name for step in steps for name in step.merge.taken if name in (*kind.plain_fields, *kind.references)
+        name
+        for step in steps
+        for name in step.merge.updates
+        if name in (*kind.plain_fields, *kind.references)
     }
-    rows = [step.row for step in steps if names & step.merge.taken.keys()]
+    rows = [step.row for step in steps if names & step.merge.updates.keys()]
     if rows:
         kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED_ROWS)
         _free_derived_fields(steps)
@@ -128,12 +131,12 @@ def _write_person_lists(steps: Sequence[RowPlan]) -> None:
         old_ids = old.get("ids", [])
         new_ids += [
             PersonIdentifier(person=person, scheme=pair[0], value=pair[1])
-            for pair in step.merge.taken.get("ids", [])
+            for pair in step.merge.updates.get("ids", [])
             if pair not in old_ids
         ]
-        if "other_names" in step.merge.taken:
+        if "other_names" in step.merge.updates:
             old_names = old.get("other_names", [])
-            new_names = step.merge.taken["other_names"]
+            new_names = step.merge.updates["other_names"]
             added_names += [
                 PersonName(person=person, name=name) for name in new_names if name not in old_names
             ]
@@ -293,11 +296,11 @@ def _write_provenance(
     Provenance.objects.bulk_update([row for step, row in rows if step.last_import], ["values", "run"])
     with recording.single_change_set() as log:
         for step, row in rows:
-            if step.merge.taken and not step.is_new:
+            if step.merge.updates and not step.is_new:
                 last_values = step.last_import.values if step.last_import else {}
-                before = {name: last_values.get(name) for name in step.merge.taken}
-                log.record_changed(Provenance, row.pk, before, step.merge.taken, None)
-    return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
+                before = {name: last_values.get(name) for name in step.merge.updates}
+                log.record_changed(Provenance, row.pk, before, step.merge.updates, None)
+    return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.conflicts}
 
 
 def _values_to_store(step: RowPlan) -> Values:
@@ -322,14 +325,14 @@ def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run
     for step in steps:
         key = step.last_import.key if step.last_import else keys.get((step.kind.name, step.row.pk), 0)
         open_conflicts = step.last_import.conflicts if step.last_import else {}
-        for name, clash in step.merge.clashes.items():
-            if step.last_import and step.last_import.has_conflict(name, clash):
+        for name, values in step.merge.conflicts.items():
+            if step.last_import and step.last_import.has_conflict(name, values):
                 continue
             conflict = open_conflicts.get(name) or Conflict(
                 provenance_id=key, field=name, label=str(step.row)[:200]
             )
             (changed_conflicts if name in open_conflicts else new_conflicts).append(conflict)
-            conflict.base, conflict.ours, conflict.theirs = clash.base, clash.ours, clash.theirs
+            conflict.base, conflict.ours, conflict.theirs = values.base, values.ours, values.theirs
             conflict.run, conflict.created_at = run, now
         # Both sides agree again, so the conflict is settled.
         settled_keys += [open_conflicts[name].pk for name in step.merge.agreed if name in open_conflicts]

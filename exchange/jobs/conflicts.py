@@ -148,11 +148,11 @@ class RowFinder:
 def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
     """Write these values into a row and its lists, all or none. Raises `CannotTakeError` with the reasons."""
     finder, findings = RowFinder(edition), Findings()
-    step = RowPlan(kind, row, Where(), Merge(taken=dict(values)))
+    step = RowPlan(kind, row, Where(), Merge(updates=dict(values)))
     for name, value in values.items():
         listing = kind.listing(name)
         if listing and "person" in listing.columns:
-            step.merge.taken[name] = _without_hidden(value, finder)
+            step.merge.updates[name] = _without_hidden(value, finder)
     if isinstance(row, Person):
         step.old = {name: current_value(kind, row, name, edition) for name in values}
         split_changed_name(row, values, step.merge)
@@ -174,7 +174,7 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
 
 def _validate(step: RowPlan) -> None:
     """Raise `ValidationError` for values that forms would refuse."""
-    row, values = step.row, step.merge.taken
+    row, values = step.row, step.merge.updates
     if not values.keys().isdisjoint((*step.kind.plain_fields, *step.kind.references)):
         row.full_clean()
     for part in chain.from_iterable(step.parts.values()):

@@ -83,13 +83,13 @@ def _refusal(step: RowPlan, access: Access) -> Problem | None:
     if step.is_new and not access.may("add", type(step.row)):
         message = gettext("The file brings %(row)s, which your role may not add. Ask somebody who may.")
         return Problem(step.where, "", message % {"row": step.row})
-    if step.is_new or not step.merge.taken or access.may("change", type(step.row), step.row):
+    if step.is_new or not step.merge.updates or access.may("change", type(step.row), step.row):
         return None
     message = gettext(
         "The file changes this of %(row)s, which your role may not. "
         "Leave it out of the file, or ask somebody who may."
     )
-    return Problem(step.where, ", ".join(step.merge.taken), message % {"row": step.row})
+    return Problem(step.where, ", ".join(step.merge.updates), message % {"row": step.row})
 
 
 def check_undo_permissions(plan: RevertPlan, user: User) -> None:

@@ -20,7 +20,7 @@ from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing
 from exchange.models import ImportJob, PlannedRow
 
 BATCH_ROWS = 500
-TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
+TAKEN, KEPT, CONFLICT = "taken", "kept", "conflict"
 
 # Values as text
 
@@ -124,13 +124,16 @@ def plan_digest(plan: ImportPlan) -> str:
 
 def _digest_values(step: RowPlan, new_people: dict[str, str]) -> list[object]:
     key = getattr(step.row, step.kind.key)
-    clashes = {name: [clash.base, clash.ours, clash.theirs] for name, clash in step.merge.clashes.items()}
+    conflicts = {
+        name: [conflict.base, conflict.ours, conflict.theirs]
+        for name, conflict in step.merge.conflicts.items()
+    }
     return [
         step.kind.name,
         step.row.pk or new_people.get(key, key),
-        _without_new_uids(step.merge.taken, new_people),
-        _without_new_uids(clashes, new_people),
-        sorted(step.merge.kept),
+        _without_new_uids(step.merge.updates, new_people),
+        _without_new_uids(conflicts, new_people),
+        sorted(step.merge.kept_edits),
     ]
 
 
@@ -174,16 +177,16 @@ def _fields(step: RowPlan, plan: ImportPlan, name_row: Naming) -> Iterator[list[
     def value_texts(name: str, *values: object) -> list[str]:
         return [value_in_words(step.kind, name, value, name_row, plan.edition) for value in values]
 
-    for name, value in step.merge.taken.items():
+    for name, value in step.merge.updates.items():
         if not (step.is_new and is_empty(value)):
             old_text = "" if step.is_new else value_texts(name, step.old[name])[0]
             yield [record_field_label(step.kind, name), TAKEN, "", old_text, *value_texts(name, value)]
-    for fate, clashes in ((CLASH, step.merge.clashes), (KEPT, step.merge.kept)):
-        for name, clash in clashes.items():
+    for outcome, conflicts in ((CONFLICT, step.merge.conflicts), (KEPT, step.merge.kept_edits)):
+        for name, conflict in conflicts.items():
             yield [
                 record_field_label(step.kind, name),
-                fate,
-                *value_texts(name, clash.base, clash.ours, clash.theirs),
+                outcome,
+                *value_texts(name, conflict.base, conflict.ours, conflict.theirs),
             ]
 
 

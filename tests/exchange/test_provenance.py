@@ -29,14 +29,14 @@ A, B, C = "a", "b", "c"
     ("base", "ours", "theirs", "expected"),
     [
         (A, A, A, Merge(agreed=["x"], last_import={"x": A})),
-        (A, A, B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
-        (A, B, A, Merge(kept={"x": FieldConflict(A, B, A)}, last_import={"x": A})),
+        (A, A, B, Merge(agreed=["x"], updates={"x": B}, last_import={"x": B})),
+        (A, B, A, Merge(kept_edits={"x": FieldConflict(A, B, A)}, last_import={"x": A})),
         (A, B, B, Merge(agreed=["x"], last_import={"x": B})),
-        (A, B, C, Merge(clashes={"x": FieldConflict(A, B, C)}, last_import={"x": A})),
-        (A, "", A, Merge(kept={"x": FieldConflict(A, "", A)}, last_import={"x": A})),
-        (A, "", B, Merge(clashes={"x": FieldConflict(A, "", B)}, last_import={"x": A})),
-        ([A, B], [A, B], [B, A], Merge(agreed=["x"], taken={"x": [B, A]}, last_import={"x": [B, A]})),
-        (False, False, True, Merge(agreed=["x"], taken={"x": True}, last_import={"x": True})),
+        (A, B, C, Merge(conflicts={"x": FieldConflict(A, B, C)}, last_import={"x": A})),
+        (A, "", A, Merge(kept_edits={"x": FieldConflict(A, "", A)}, last_import={"x": A})),
+        (A, "", B, Merge(conflicts={"x": FieldConflict(A, "", B)}, last_import={"x": A})),
+        ([A, B], [A, B], [B, A], Merge(agreed=["x"], updates={"x": [B, A]}, last_import={"x": [B, A]})),
+        (False, False, True, Merge(agreed=["x"], updates={"x": True}, last_import={"x": True})),
     ],
 )
 def test_merge_of_a_field_imported_before(
@@ -49,12 +49,12 @@ def test_merge_of_a_field_imported_before(
     ("ours", "theirs", "expected"),
     [
         (A, A, Merge(agreed=["x"], last_import={"x": A})),
-        (A, B, Merge(clashes={"x": FieldConflict(None, A, B)})),
-        ("", B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
-        (None, B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
-        ([], [B], Merge(agreed=["x"], taken={"x": [B]}, last_import={"x": [B]})),
-        (False, True, Merge(clashes={"x": FieldConflict(None, False, True)})),
-        (0, 7, Merge(clashes={"x": FieldConflict(None, 0, 7)})),
+        (A, B, Merge(conflicts={"x": FieldConflict(None, A, B)})),
+        ("", B, Merge(agreed=["x"], updates={"x": B}, last_import={"x": B})),
+        (None, B, Merge(agreed=["x"], updates={"x": B}, last_import={"x": B})),
+        ([], [B], Merge(agreed=["x"], updates={"x": [B]}, last_import={"x": [B]})),
+        (False, True, Merge(conflicts={"x": FieldConflict(None, False, True)})),
+        (0, 7, Merge(conflicts={"x": FieldConflict(None, 0, 7)})),
     ],
 )
 def test_merge_of_a_field_never_imported(ours: object, theirs: object, expected: Merge) -> None:
