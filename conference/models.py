@@ -326,7 +326,7 @@ class Edition(EditionClock, Content):
         super().save(*args, **kwargs)
 
     @property
-    def face(self) -> EditionSummary:
+    def summary(self) -> EditionSummary:
         """Return the values of the edition for rows of lists."""
         return EditionSummary(*(getattr(self, name) for name in EditionSummary._fields))
 

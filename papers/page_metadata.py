@@ -215,7 +215,7 @@ def material_data(material: "Material") -> Thing:
 
 def event_data(appearance: Any, paper: "Paper") -> Thing:
     edition, url = paper.edition, absolute(paper.get_absolute_url())
-    mode, locations = attendance(edition, url, appearance.place)
+    mode, locations = attendance(edition, url, appearance.effective_room)
     return {
         "@type": "Event",
         "name": f"{appearance.get_kind_display()}: {paper}",

@@ -78,7 +78,7 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 
     def year_of(edition: Edition | EditionSummary) -> ProfileYear:
         return years.setdefault(
-            edition.slug, ProfileYear(edition if isinstance(edition, EditionSummary) else edition.face)
+            edition.slug, ProfileYear(edition if isinstance(edition, EditionSummary) else edition.summary)
         )
 
     for role in prefetched["shown_committee_roles"]:
@@ -116,7 +116,7 @@ def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
     for talk in year.talks:
         if talk.starts and not talk.cancelled:
             kind, title = talk.get_kind_display(), talk.shown_title_html
-            yield _meeting(talk, year.edition, kind, title, talk.get_absolute_url(), talk.place)
+            yield _meeting(talk, year.edition, kind, title, talk.get_absolute_url(), talk.effective_room)
     for paper in year.papers:
         for talk in paper.appearances:
             if talk.starts and not talk.cancelled:

@@ -419,7 +419,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         return self.end or (self.session.end if self.session else None)
 
     @property
-    def place(self) -> Room | None:
+    def effective_room(self) -> Room | None:
         """Its own room, else its session's."""
         return self.room or (self.session.room if self.session else None)
 

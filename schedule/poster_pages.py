@@ -18,7 +18,7 @@ from search.folding import fold
 POSTERS_PER_PAGE = 60
 # The number of boards in a row, for boards that are plain numbers.
 BOARDS_PER_ROW = 20
-MAX_WORDS_CHARS = 100
+MAX_SEARCH_CHARS = 100
 MAX_STARRED = 100
 LETTERS = re.compile(r"[^\d]*")
 
@@ -41,7 +41,7 @@ class BoardRow:
 class PosterChoice:
     """The options in the query string; `total` is the number of posters in the session."""
 
-    words: str
+    search_text: str
     topic: Topic | None
     starred: frozenset[str]
     board: str
@@ -49,12 +49,12 @@ class PosterChoice:
     total: int
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.topic or self.starred)
+        return bool(self.search_text or self.topic or self.starred)
 
     @property
     def query(self) -> str:
         topic = self.topic.slug if self.topic else ""
-        return base_query({"q": self.words, "topic": topic, "starred": "~".join(sorted(self.starred))})
+        return base_query({"q": self.search_text, "topic": topic, "starred": "~".join(sorted(self.starred))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,20 @@ def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int
     """Return the options in the query string, in which a script lists starred posters."""
     topic = read_slug(request, "topic", topics, gettext("Choose a topic from the list."))
     starred = frozenset(request.GET.get("starred", "").split("~")[:MAX_STARRED]) - {""}
-    words, board = (" ".join(request.GET.get(name, "").split())[:MAX_WORDS_CHARS] for name in ("q", "board"))
-    return PosterChoice(words, topic, starred, board, topics, total)
+    search_text, board = (
+        " ".join(request.GET.get(name, "").split())[:MAX_SEARCH_CHARS] for name in ("q", "board")
+    )
+    return PosterChoice(search_text, topic, starred, board, topics, total)
 
 
 def filter_posters(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
     """Return the posters with all words in title, authors or board, limited to starred ones if requested."""
-    query_words = fold(choice.words).split()
+    query_words = fold(choice.search_text).split()
     candidates = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
-    return [talk for talk in candidates if all(word in _search_text(talk) for word in query_words)]
+    return [talk for talk in candidates if all(word in _searchable_text(talk) for word in query_words)]
 
 
-def _search_text(talk: TalkRow) -> str:
+def _searchable_text(talk: TalkRow) -> str:
     people = [*(talk.paper.shown_authors if talk.paper else ()), *talk.shown_speakers]
     return fold(" ".join([str(talk), talk.board, *(person.shown_name for person in people)]))
 

@@ -122,7 +122,7 @@ def attach_talks(
             session.cancelled,
             session.get_absolute_url(),
         )
-        summary, rows = session.edition.face, rows_by_session.get(key, ())
+        summary, rows = session.edition.summary, rows_by_session.get(key, ())
         session.shown_talks = [talk_row(row, summary, session_row) for row in rows]
 
 

@@ -70,7 +70,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     context = {
         **schedule_context(edition, program_days, at, choice, view or "list"),
         "whole_program": view != "week",
-        "late": True,
+        "is_deferred": True,
         "days": timetable.days(timetable.nest(shown_sessions), edition.day_of),
     }
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
@@ -88,7 +88,7 @@ def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
     strip = timetable.day_strip(edition.start_date, edition.end_date, program_days)
     date = timetable.read_day(day)
     if date is None or date not in strip:
-        context = {"strip": strip, "date": date, "written": day}
+        context = {"strip": strip, "date": date}
         return render(request, "schedule/no_day.html", context, status=404)
     return one_day(request, edition, date, at, program_days)
 
@@ -117,7 +117,7 @@ def one_day(
         shown_sessions, talks, at, max_talks=MAX_LISTED_TALKS, moves=earlier_starts, abstracts=abstracts
     )
     blocks = timetable.blocks(timetable.nest(shown_sessions))
-    context |= {"blocks": blocks, "abstracts": abstracts, "late": not abstracts}
+    context |= {"blocks": blocks, "abstracts": abstracts, "is_deferred": not abstracts}
     return render(request, "schedule/day.html", context)
 
 
@@ -135,10 +135,10 @@ def grid_context(
     kinds = {slot.session.kind: slot.session.get_kind_display() for slot in grid.slots} if grid else {}
     return {
         "grid": grid,
-        "face": edition.face,
+        "edition_summary": edition.summary,
         "legend": list(kinds.items()),
         "now_row": grid and grid.row_at(at),
-        "now_words": clock_time(at, edition.zone),
+        "now_label": clock_time(at, edition.zone),
     }
 
 
@@ -173,9 +173,12 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at)))
     remaining = today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
     statuses = timetable.room_statuses(mark_moved(remaining, moved_times(edition, at), at), at)
-    context = {"at": at, "boards": statuses}
+    context = {"at": at, "room_statuses": statuses}
     if not statuses:
-        context |= {"coming": sessions.first_after(at), "begun": sessions.filter(start__lte=at).exists()}
+        context |= {
+            "next_session": sessions.first_after(at),
+            "has_begun": sessions.filter(start__lte=at).exists(),
+        }
     return render(request, "schedule/now.html", context)
 
 
@@ -225,7 +228,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "talks": listed_talks,
         "choice": choice,
         "posters": poster_page(request, listed_talks) if choice is not None else None,
-        "face": edition.face,
+        "edition_summary": edition.summary,
         "abstracts": abstracts,
         "notices": notices_about(edition, at, [session]),
         "parts": timetable.blocks(parts),
@@ -282,10 +285,10 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     )
     context = {
         "at": at,
-        "face": edition.face,
+        "edition_summary": edition.summary,
         "sessions": sessions,
         "unscheduled": posters.unscheduled().by_title().with_credits(at),
-        "most": MAX_LISTED_TALKS,
+        "max_listed_talks": MAX_LISTED_TALKS,
     }
     return render(request, "schedule/posters.html", context)
 
@@ -318,7 +321,7 @@ class Recording:
     """A recorded session or talk, and where to watch it: (label, address) pairs."""
 
     kind: str
-    thing: Session | Presentation | Paper
+    entry: Session | Presentation | Paper
     title_html: str
     start: datetime | None = None
     paper: Paper | None = None
@@ -326,7 +329,7 @@ class Recording:
 
     @property
     def is_session(self) -> bool:
-        return isinstance(self.thing, Session)
+        return isinstance(self.entry, Session)
 
     def add(self, label: str, url: str) -> None:
         """Add an address once: the recording of a talk and the paper's video are often the same."""

@@ -269,7 +269,7 @@ def few_names(authors: Sequence[Any]) -> str:
 
 
 @register.filter
-def held(session: Any) -> str:
+def talk_count_label(session: Any) -> str:
     """Return 6 talks or 800 posters for a session fetched `with_place()`; empty if there are none."""
     number = session.talk_count
     if session.counts_as == "poster":

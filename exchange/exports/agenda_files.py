@@ -79,7 +79,7 @@ def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterabl
 
 
 def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
-    event, session = row.thing, row.session
+    event, session = row.entry, row.session
     if row.is_session:
         credits = event.shown_roles
     else:
@@ -92,7 +92,7 @@ def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
         event.get_kind_display(),
         str(event),
         "; ".join(person.shown_name for person in credits),
-        row.place.name if row.place else "",
+        row.room.name if row.room else "",
         "" if row.is_session else event.board,
         markup.plain(session.title) if session and not row.is_session else "",
         "cancelled" if row.cancelled else "",

@@ -52,11 +52,11 @@ def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
 class AgendaStop:
     """An item of an agenda: a session with its starred talks that have no own time, or a talk with one."""
 
-    thing: Any
+    entry: Any
     session: Session | None
     start: datetime | None
     end: datetime | None
-    place: Room | None
+    room: Room | None
     title_html: str
     # The star with the current time and room, which replaces `star` if the visitor dismisses the move.
     now: Star
@@ -65,11 +65,12 @@ class AgendaStop:
     moved_from: Seen | None = None
     old_room: Room | None = None
     clashes: list["AgendaStop"] = field(default_factory=list)
-    straight_on: "AgendaStop | None" = None
+    # The stop that begins when it ends, in another room.
+    next_stop: "AgendaStop | None" = None
 
     @property
     def is_session(self) -> bool:
-        return self.thing is self.session
+        return self.entry is self.session
 
     @property
     def key(self) -> str:
@@ -77,18 +78,18 @@ class AgendaStop:
 
     @property
     def cancelled(self) -> bool:
-        return bool(self.thing.cancelled)
+        return bool(self.entry.cancelled)
 
     @property
     def within(self) -> frozenset[str]:
         """The keys of it and of the sessions that contain it, which do not conflict with each other."""
         session = self.session
         session_keys = {f"s{pk}" for pk in (session and session.pk, session and session.parent_id) if pk}
-        return frozenset(session_keys if self.is_session else {*session_keys, f"p{self.thing.pk}"})
+        return frozenset(session_keys if self.is_session else {*session_keys, f"p{self.entry.pk}"})
 
     @property
     def is_route(self) -> bool:
-        return any(talk.thing.board or talk.thing.counts_as == "poster" for talk in self.talks)
+        return any(talk.entry.board or talk.entry.counts_as == "poster" for talk in self.talks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,8 @@ def stop_at(entry: Entry) -> AgendaStop:
     current_star = star_of(entry)
     if isinstance(entry, Session):
         return AgendaStop(entry, entry, entry.start, entry.end, entry.room, entry.title_html, current_star)
-    place, title = entry.place, entry.shown_title_html
-    return AgendaStop(entry, entry.session, entry.starts, entry.ends, place, title, current_star)
+    room, title = entry.effective_room, entry.shown_title_html
+    return AgendaStop(entry, entry.session, entry.starts, entry.ends, room, title, current_star)
 
 
 def _group_talks(stops: Iterable[AgendaStop]) -> list[AgendaStop]:
@@ -156,14 +157,14 @@ def _group_talks(stops: Iterable[AgendaStop]) -> list[AgendaStop]:
     grouped: dict[str, AgendaStop] = {}
     for stop in stops:
         session = stop.session
-        if stop.is_session or session is None or stop.thing.start:
+        if stop.is_session or session is None or stop.entry.start:
             grouped[stop.key] = stop
         else:
             key = f"s.{session.uid}"
             grouped[key] = grouped.get(key) or stop_at(session)
             grouped[key].talks.append(stop)
     for stop in grouped.values():
-        stops_by_entry = {talk.thing: talk for talk in stop.talks}
+        stops_by_entry = {talk.entry: talk for talk in stop.talks}
         stop.talks = [stops_by_entry[entry] for entry in running_order(stops_by_entry)]
     return list(grouped.values())
 
@@ -173,8 +174,8 @@ def _set_clashes(stops: Sequence[Any]) -> None:
         stop.clashes.append(other)
         other.clashes.append(stop)
     for stop, other in timetable.back_to_back(stops):
-        if stop.place != other.place and not stop.clashes:
-            stop.straight_on = other
+        if stop.room != other.room and not stop.clashes:
+            stop.next_stop = other
 
 
 MAX_NEW_PER_MINUTE = 600

@@ -97,7 +97,7 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
     if "application/json" in request.headers.get("Accept", ""):
         response: HttpResponse = JsonResponse({"error": message}, status=status)
     else:
-        response = render(request, "schedule/agenda_refused.html", {"words": message}, status=status)
+        response = render(request, "schedule/agenda_refused.html", {"message": message}, status=status)
     if status == 429:
         response.headers["Retry-After"] = "60"
     return response
@@ -199,7 +199,7 @@ def render_agenda(
     is_own: bool = False,
     note: str = "",
 ) -> HttpResponse:
-    """Render the page of these stars. `kept` is their saved agenda, whose links are shown."""
+    """Render the page of these stars. `saved` is their saved agenda, whose links are shown."""
     at = timezone.now()
     plan = plan_agenda(edition, stars, at)
     sessions = [item.session for item in plan.items]
@@ -208,9 +208,9 @@ def render_agenda(
     context = {
         "plan": plan,
         "notices": notices_about(edition, at, sessions),
-        "written": write_stars(plan.stars),
+        "stars_value": write_stars(plan.stars),
         "keys": " ".join(keys),
-        "kept": saved,
+        "saved_agenda": saved,
         "is_own": is_own,
         "note": NOTES.get(note, ""),
         "short_url": request.build_absolute_uri(short_path) if len(short_path) <= MAX_URL_CHARS else "",

@@ -65,7 +65,7 @@ class ClashEvent:
         return self.subject.model == "session"
 
     @property
-    def place(self) -> int | None:
+    def effective_room(self) -> int | None:
         """The room in which it takes place: its own, else its session's."""
         return self.room or (self.session.room if self.session else None)
 

@@ -127,7 +127,7 @@ def overlapping_talks(program: ClashProgram) -> Iterator[Clash]:
         by_room: dict[int | None, list[ClashEvent]] = defaultdict(list)
         for talk in rows:
             if talk.timed and not talk.is_poster:
-                by_room[talk.place].append(talk)
+                by_room[talk.effective_room].append(talk)
         for pair in chain.from_iterable(overlapping_pairs(group, MAX_PARTNERS) for group in by_room.values()):
             yield overlap_clash(
                 program, ClashKind.TALKS, pair, other_subjects=[session.subject], session=session.subject
@@ -201,7 +201,7 @@ def posters_sharing_boards(posters: Iterable[ClashEvent]) -> Iterator[list[Clash
     by_board: dict[tuple[int | None, str], list[ClashEvent]] = defaultdict(list)
     for poster in posters:
         if label := board_key(poster.board):
-            by_board[poster.place, label].append(poster)
+            by_board[poster.effective_room, label].append(poster)
     for group in by_board.values():
         rows = sorted(group, key=lambda poster: instant(poster.start))
         # A poster that is up before or after all others of the board shares it with none.
@@ -219,8 +219,8 @@ def overfull_rooms(program: ClashProgram) -> Iterator[Clash]:
     for session, rows in program.by_session:
         by_room: dict[int, list[ClashEvent]] = defaultdict(list)
         for poster in rows:
-            if poster.place and session.kind == "poster":
-                by_room[poster.place].append(poster)
+            if poster.effective_room and session.kind == "poster":
+                by_room[poster.effective_room].append(poster)
         for key, posters in by_room.items():
             room = program.rooms[key]
             number = peak(posters)

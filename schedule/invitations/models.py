@@ -226,8 +226,8 @@ class ProgramInvitation(models.Model):
         return times.day_and_time_range(*self.span, self.edition.zone) if self.span else ""
 
     @property
-    def where(self) -> str:
-        room = self.presentation.place if self.presentation else self.session and self.session.room
+    def room_name(self) -> str:
+        room = self.presentation.effective_room if self.presentation else self.session and self.session.room
         return room.name if room else ""
 
     @property

@@ -94,9 +94,7 @@ def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetim
         is_too_often = not locked.count_write(at)
         invitation.state, invitation.note = locked.state, locked.note
         if is_too_often:
-            response = render_page(
-                request, invitation, at, 429, refused=_("Too many requests. Wait a minute.")
-            )
+            response = render_page(request, invitation, at, 429, error=_("Too many requests. Wait a minute."))
             response.headers["Retry-After"] = "60"
             return response
         if invitation.state == State.WITHDRAWN:
@@ -112,7 +110,7 @@ def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetim
                     row.delete()
             return redirect_back(request)
     return render_page(
-        request, invitation, at, 400, refused=_("That action isn’t available. Use the buttons below.")
+        request, invitation, at, 400, error=_("That action isn’t available. Use the buttons below.")
     )
 
 
@@ -187,7 +185,7 @@ def render_page(
         "is_closed": not is_withdrawn and invitation.is_closed(at),
         "is_confirmed": invitation.state == State.CONFIRMED,
         "is_declined": invitation.state == State.DECLINED,
-        "with_whom": other_participants(invitation),
+        "other_participants": other_participants(invitation),
         "times": unavailabilities_of(invitation),
         "form": TimeForm(invitation.edition),
         **extra_context,

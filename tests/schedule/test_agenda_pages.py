@@ -88,7 +88,7 @@ def test_cancelled_is_said_and_clashes_with_nothing(client: Client, edition: Edi
     assert "Canceled The speaker is ill." in page.main
 
 
-def test_straight_on_in_another_room_is_said(client: Client, edition: Edition) -> None:
+def test_next_stop_in_another_room_is_said(client: Client, edition: Edition) -> None:
     one = make.make_session(edition, title="First", room=make.make_room(edition, "Hall A"))
     other = make.make_session(edition, title="Then", start=one.end, room=make.make_room(edition, "Hall B"))
 
