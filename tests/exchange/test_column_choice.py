@@ -20,7 +20,7 @@ from exchange.models import ColumnMapping, ImportJob, ImportRun
 from papers.models import Paper
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
-from tests.exchange.formats.test_spreadsheet import EASYCHAIR, book
+from tests.exchange.formats.test_spreadsheet import EASYCHAIR, workbook_source
 from tests.exchange.programs import paper, program
 from tests.exchange.uploads import ADD_URL, job_url, press_button, upload
 
@@ -171,7 +171,7 @@ def test_columns_can_be_changed_after_the_preview_or_a_refusal(admin_client: Cli
 
 
 def test_sheets_of_a_workbook_are_joined_and_others_are_left_out(admin_client: Client, here: Edition) -> None:
-    job = upload(admin_client, here, ("papers.xlsx", book(EASYCHAIR).content))
+    job = upload(admin_client, here, ("papers.xlsx", workbook_source(EASYCHAIR).content))
 
     assert {one["sheet"]: one["is_wanted"] for one in job.columns["tables"]} == {
         "Submissions": True,
@@ -188,7 +188,7 @@ def test_sheets_of_a_workbook_are_joined_and_others_are_left_out(admin_client: C
 
 def test_formulas_show_nothing(admin_client: Client, here: Edition) -> None:
     rows: list[list[Any]] = [["ID", "Title"], [1, "=1+1"], [2, "On n bodies"]]
-    job = upload(admin_client, here, ("papers.xlsx", book({"S": rows}).content))
+    job = upload(admin_client, here, ("papers.xlsx", workbook_source({"S": rows}).content))
 
     assert job.columns["tables"][0]["samples"] == [["1", "2"], ["On n bodies"]]
     assert "The title is missing." in said(admin_client, job)

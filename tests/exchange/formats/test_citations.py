@@ -27,16 +27,16 @@ from tests.exchange.programs import PROCEEDINGS, author, complete_program, editi
 CONTEXT = Context("2021", 2021, "America/Los_Angeles", "https://conf.example", name_parts=name_parts)
 MLSYS = ConferenceRecord(slug="mlsys", name="MLSys", full_name="Machine Learning & Systems")
 NAMES = ("Jan van der Berg", "Martin L. King Jr.", "bell hooks", "李雷", "Plato", "Tom Sand and Co, Inc")
-SIGNS = st.one_of(
+CHARACTERS = st.one_of(
     st.sampled_from("{}\\$&%_#~^\"'’“”é李@=,* "), st.characters(exclude_categories=["Cs", "Cc"])
 )
 # Map the library's output to the printed characters: ' is an apostrophe, \\textasciicircum a caret.
 AS_PRINTED = str.maketrans({"'": "’", "ˆ": "^", "$": ""})
-TEXTS = (
+TEXT_FIELDS = (
     *("id", "title", "container-title", "collection-title", "volume", "publisher", "publisher-place"),
     *("ISBN", "ISSN", "license", "event-title", "event-place", "page", "DOI", "URL", "keyword", "abstract"),
 )
-NAMES_IN_PARTS = {
+NAME_LIST_SCHEMA = {
     "type": "array",
     "items": {
         "type": "object",
@@ -52,44 +52,46 @@ SCHEMA = {
         "required": ["id", "type", "title"],
         "additionalProperties": False,
         "properties": {
-            **{name: {"type": "string", "minLength": 1} for name in TEXTS},
+            **{name: {"type": "string", "minLength": 1} for name in TEXT_FIELDS},
             "type": {"const": "paper-conference"},
             "issued": {
                 "type": "object",
                 "properties": {"date-parts": {"type": "array", "items": {"type": "array", "minItems": 1}}},
             },
-            **dict.fromkeys(("author", "editor"), NAMES_IN_PARTS),
+            **dict.fromkeys(("author", "editor"), NAME_LIST_SCHEMA),
         },
     },
 }
 
 
-def written(write: Writer, made: Program) -> str:
-    return written_content(write, made, CONTEXT).decode()
+def written_text(write: Writer, input_program: Program) -> str:
+    return written_content(write, input_program, CONTEXT).decode()
 
 
-def entries(made: Program, *layers: Any) -> list[Any]:
-    library = parse_string(written(bibtex.write, made), append_middleware=list(layers))
+def bibtex_entries(input_program: Program, *middlewares: Any) -> list[Any]:
+    library = parse_string(written_text(bibtex.write, input_program), append_middleware=list(middlewares))
     assert library.failed_blocks == []
     return library.entries
 
 
-def titled(*titles: str) -> Program:
+def program_with_titles(*titles: str) -> Program:
     return program(*(paper(f"p{n}", title=title) for n, title in enumerate(titles)), conference=MLSYS)
 
 
 def bibtex_title(title: str) -> str:
     """Return a title as readers of the entry see it: TeX is decoded, braces around capitals are removed."""
-    (entry,) = entries(titled(title), LatexDecodingMiddleware(keep_math_mode=False))
-    shown: str = entry["title"]
-    return shown.translate(AS_PRINTED)
+    (entry,) = bibtex_entries(program_with_titles(title), LatexDecodingMiddleware(keep_math_mode=False))
+    decoded: str = entry["title"]
+    return decoded.translate(AS_PRINTED)
 
 
-def test_bibtex_entry_has_all_that_is_known() -> None:
-    known = paper(
+def test_bibtex_entry_has_all_known_fields() -> None:
+    paper_record = paper(
         "cortex", "Pratik Fegade", "Tianqi Chen", pages="12-25", doi="10.1/x_y", keywords=("a & b",)
     )
-    (entry,) = entries(program(known, conference=MLSYS, edition=edition(city="San José", country="USA")))
+    (entry,) = bibtex_entries(
+        program(paper_record, conference=MLSYS, edition=edition(city="San José", country="USA"))
+    )
 
     assert (entry.entry_type, entry.key) == ("inproceedings", "mlsys2021.cortex")
     assert {field.key: field.value for field in entry.fields} == {
@@ -107,16 +109,16 @@ def test_bibtex_entry_has_all_that_is_known() -> None:
     }
 
 
-def published() -> Program:
-    known = paper("17", "Mia Zed", pages="12-25")
-    return program(known, conference=MLSYS, edition=edition(city="Seoul", **PROCEEDINGS))
+def program_with_proceedings() -> Program:
+    paper_record = paper("17", "Mia Zed", pages="12-25")
+    return program(paper_record, conference=MLSYS, edition=edition(city="Seoul", **PROCEEDINGS))
 
 
 def test_bibtex_names_the_proceedings() -> None:
-    (entry,) = entries(published())
-    named = ("booktitle", "editor", "series", "volume", "publisher", "address", "venue", "isbn", "issn")
+    (entry,) = bibtex_entries(program_with_proceedings())
+    field_names = ("booktitle", "editor", "series", "volume", "publisher", "address", "venue", "isbn", "issn")
 
-    assert {name: entry[name] for name in named} == {
+    assert {name: entry[name] for name in field_names} == {
         "booktitle": "Proceedings of the Fourth Meeting",
         "editor": "Zed, Mia and van der Berg, Anna",
         "series": r"Notes \& Letters",
@@ -130,7 +132,7 @@ def test_bibtex_names_the_proceedings() -> None:
 
 
 def test_ris_names_the_proceedings() -> None:
-    lines = written(ris.write, published()).split("\r\n")
+    lines = written_text(ris.write, program_with_proceedings()).split("\r\n")
 
     assert lines[4:16] == [
         "T2  - Machine Learning & Systems",
@@ -150,9 +152,9 @@ def test_ris_names_the_proceedings() -> None:
 
 
 def test_csl_json_names_the_proceedings() -> None:
-    (found,) = json.loads(written(csl_json.write, published()))
+    (item,) = json.loads(written_text(csl_json.write, program_with_proceedings()))
 
-    assert found == {
+    assert item == {
         "id": "mlsys2021.17",
         "type": "paper-conference",
         "title": "On 17",
@@ -175,7 +177,7 @@ def test_csl_json_names_the_proceedings() -> None:
 
 
 def test_apa_line_names_the_proceedings() -> None:
-    (citation,) = citations(published(), CONTEXT)
+    (citation,) = citations(program_with_proceedings(), CONTEXT)
 
     assert apa(citation) == (
         "Zed, M. (2021). On 17. In M. Zed & A. van der Berg (Eds.), Proceedings of the Fourth Meeting "
@@ -183,13 +185,16 @@ def test_apa_line_names_the_proceedings() -> None:
     )
 
 
-def test_citations_carry_the_license_of_the_paper_or_of_the_edition() -> None:
+def test_citation_has_the_license_of_the_paper_or_else_of_the_edition() -> None:
     papers = (paper("17", license="CC0-1.0"), paper("18"))
-    made = program(*papers, conference=MLSYS, edition=edition(license="CC-BY-4.0"))
+    input_program = program(*papers, conference=MLSYS, edition=edition(license="CC-BY-4.0"))
 
-    assert [entry["copyright"] for entry in entries(made)] == ["CC0-1.0", "CC-BY-4.0"]
-    assert [one["license"] for one in json.loads(written(csl_json.write, made))] == ["CC0-1.0", "CC-BY-4.0"]
-    notes = [line for line in written(ris.write, made).split("\r\n") if line.startswith("N1")]
+    assert [entry["copyright"] for entry in bibtex_entries(input_program)] == ["CC0-1.0", "CC-BY-4.0"]
+    assert [item["license"] for item in json.loads(written_text(csl_json.write, input_program))] == [
+        "CC0-1.0",
+        "CC-BY-4.0",
+    ]
+    notes = [line for line in written_text(ris.write, input_program).split("\r\n") if line.startswith("N1")]
     assert notes == ["N1  - License: CC0-1.0", "N1  - License: CC-BY-4.0"]
 
 
@@ -208,15 +213,15 @@ def test_citations_carry_the_license_of_the_paper_or_of_the_edition() -> None:
         r"a | b, \-\-verbose and \-\-\-",
     ],
 )
-def test_trap_15_titles_survive_bibtex(title: str) -> None:
+def test_trap_15_title_is_the_same_after_bibtex(title: str) -> None:
     assert bibtex_title(title) == markup.plain(title).replace("'", "’")
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(SIGNS, min_size=1, max_size=40), st.text(SIGNS, max_size=60))
-def test_trap_15_any_text_leaves_the_file_readable(title: str, abstract: str) -> None:
-    first = paper("p1", AuthorRecord(person=PersonRef(name=title)), title=title, abstract=abstract)
-    content = written(bibtex.write, program(first, paper("p2", title="After"), conference=MLSYS))
+@given(st.text(CHARACTERS, min_size=1, max_size=40), st.text(CHARACTERS, max_size=60))
+def test_trap_15_file_with_any_title_and_abstract_is_parsed(title: str, abstract: str) -> None:
+    paper_record = paper("p1", AuthorRecord(person=PersonRef(name=title)), title=title, abstract=abstract)
+    content = written_text(bibtex.write, program(paper_record, paper("p2", title="After"), conference=MLSYS))
     library = parse_string(content)
 
     assert library.failed_blocks == []
@@ -224,30 +229,30 @@ def test_trap_15_any_text_leaves_the_file_readable(title: str, abstract: str) ->
     assert content.count("{") == content.count("}")
 
 
-def test_trap_15_keys_are_unique_and_survive_corrections() -> None:
+def test_trap_15_keys_are_unique_and_unchanged_by_corrections() -> None:
     papers = tuple(paper(uid, "Zed Zu") for uid in ("a.b", "a-b", "17", "mlsys2021-17", "mlsys2021.17"))
     before = program(*papers, conference=MLSYS)
-    after = replace(before, papers=tuple(replace(one, title="New", authors=()) for one in papers))
-    keys = [[entry.key for entry in entries(made)] for made in (before, after)]
+    after = replace(before, papers=tuple(replace(paper, title="New", authors=()) for paper in papers))
+    keys = [[entry.key for entry in bibtex_entries(input_program)] for input_program in (before, after)]
 
     assert (
         keys[0]
         == keys[1]
         == ["mlsys2021.a.b", "mlsys2021.a-b", "mlsys2021.17", "mlsys2021-17", "mlsys2021.mlsys2021.17"]
     )
-    named = replace(CONTEXT, edition="mlsys-2027")
-    assert [one.key for one in citations(before, named)][2] == "mlsys-2027.17"
+    hyphenated_context = replace(CONTEXT, edition="mlsys-2027")
+    assert [citation.key for citation in citations(before, hyphenated_context)][2] == "mlsys-2027.17"
 
 
-def test_capitals_and_formulas_are_protected() -> None:
-    (entry,) = entries(titled("MLPerf and BERT-like $O(N)$ *GPU* models"))
+def test_capitals_and_formulas_are_protected_by_braces() -> None:
+    (entry,) = bibtex_entries(program_with_titles("MLPerf and BERT-like $O(N)$ *GPU* models"))
 
     assert entry["title"] == r"{MLPerf} and {BERT}-like {$O(N)$} \emph{GPU} models"
 
 
-def test_names_come_in_parts() -> None:
-    made = program(paper("p1", *NAMES), conference=MLSYS)
-    (entry,) = entries(made, SeparateCoAuthors(), SplitNameParts())
+def test_bibtex_names_have_parts() -> None:
+    input_program = program(paper("p1", *NAMES), conference=MLSYS)
+    (entry,) = bibtex_entries(input_program, SeparateCoAuthors(), SplitNameParts())
 
     assert [(part.von, part.last, part.jr, part.first) for part in entry["author"]] == [
         (["van", "der"], ["Berg"], [], ["Jan"]),
@@ -259,26 +264,26 @@ def test_names_come_in_parts() -> None:
     ]
 
 
-def test_trap_9_name_is_the_printed_one_in_the_parts_of_the_person() -> None:
+def test_trap_9_printed_name_is_split_as_the_name_of_the_person() -> None:
     person = PersonRecord(ref=PersonRef(name="Ana Ruiz Soto", uid="ana"), given="Ana", family="Ruiz Soto")
     papers = [
         paper(f"p{n}", author(name, "ana"))
         for n, name in enumerate(("Ana Ruiz Soto", "A. Ruiz Soto", "Ana Ruiz"))
     ]
-    found = citations(program(*papers, people=(person,)), CONTEXT)
+    all_citations = citations(program(*papers, people=(person,)), CONTEXT)
 
-    assert [(one.authors[0].family, one.authors[0].given) for one in found] == [
+    assert [(citation.authors[0].family, citation.authors[0].given) for citation in all_citations] == [
         ("Ruiz Soto", "Ana"),
         ("Ruiz Soto", "A."),
         ("Ruiz", "Ana"),
     ]
 
 
-def test_ris_record_has_one_field_a_line() -> None:
-    known = paper(
+def test_ris_record_has_one_field_per_line() -> None:
+    paper_record = paper(
         "17", "Pratik Fegade", "Martin King Jr.", title="A\n*b*", pages="12–25", doi="10.1/x", keywords=("k",)
     )
-    content = written(ris.write, program(known, paper("18", abstract=""), conference=MLSYS))
+    content = written_text(ris.write, program(paper_record, paper("18", abstract=""), conference=MLSYS))
 
     assert content.split("\r\n") == [
         "TY  - CPAPER",
@@ -309,19 +314,23 @@ def test_ris_record_has_one_field_a_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("made", [complete_program(), program(), program(paper("17", *NAMES), paper("18"))])
-def test_csl_json_follows_its_schema(made: Program) -> None:
-    found = json.loads(written(csl_json.write, made))
+@pytest.mark.parametrize(
+    "input_program", [complete_program(), program(), program(paper("17", *NAMES), paper("18"))]
+)
+def test_csl_json_is_valid_by_its_schema(input_program: Program) -> None:
+    items = json.loads(written_text(csl_json.write, input_program))
 
-    assert list(Draft202012Validator(SCHEMA).iter_errors(found)) == []
-    assert [one["id"].partition(".")[2] for one in found] == [one.uid for one in made.papers]
+    assert list(Draft202012Validator(SCHEMA).iter_errors(items)) == []
+    assert [item["id"].partition(".")[2] for item in items] == [paper.uid for paper in input_program.papers]
 
 
-def test_csl_json_has_names_in_parts_and_plain_titles() -> None:
-    (found,) = json.loads(written(csl_json.write, program(paper("17", "Martin King Jr.", title="On $x^2$"))))
+def test_csl_json_has_name_parts_and_plain_title() -> None:
+    (item,) = json.loads(
+        written_text(csl_json.write, program(paper("17", "Martin King Jr.", title="On $x^2$")))
+    )
 
-    assert found["author"] == [{"family": "King", "given": "Martin", "suffix": "Jr."}]
-    assert (found["title"], found["issued"]) == ("On x²", {"date-parts": [[2021]]})
+    assert item["author"] == [{"family": "King", "given": "Martin", "suffix": "Jr."}]
+    assert (item["title"], item["issued"]) == ("On x²", {"date-parts": [[2021]]})
 
 
 @pytest.mark.parametrize(
@@ -359,45 +368,49 @@ def test_apa_line_of_many_authors_shows_the_first_19_and_the_last() -> None:
 
 
 # Strings that may break BibTeX, in any order; the formulas look the same as text and as TeX.
-PIECES = [*"{}&%_#’“”é\"'李—", r"\{", r"\ ", "{A}", "BERT", "a_b"]
-NASTY = st.lists(st.sampled_from([*PIECES, "$n$", "$a+b$", "@article{x,", ",", "=", " on "]), max_size=14)
+TITLE_PIECES = [*"{}&%_#’“”é\"'李—", r"\{", r"\ ", "{A}", "BERT", "a_b"]
+TITLE_PIECE_LISTS = st.lists(
+    st.sampled_from([*TITLE_PIECES, "$n$", "$a+b$", "@article{x,", ",", "=", " on "]), max_size=14
+)
 
 
-def printed(title: str) -> str:
+def printed_title(title: str) -> str:
     return " ".join(markup.plain(title).replace("'", "’").replace("$", "").split())
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(NASTY.map(lambda pieces: f"x{''.join(pieces)}x"), min_size=1, max_size=4))
-def test_trap_15_nasty_titles_round_trip(titles: list[str]) -> None:
-    found = entries(titled(*titles), LatexDecodingMiddleware(keep_math_mode=False))
-    shown = [" ".join(entry["title"].translate(AS_PRINTED).split()) for entry in found]
+@given(st.lists(TITLE_PIECE_LISTS.map(lambda pieces: f"x{''.join(pieces)}x"), min_size=1, max_size=4))
+def test_trap_15_titles_of_breaking_characters_round_trip(titles: list[str]) -> None:
+    entries = bibtex_entries(program_with_titles(*titles), LatexDecodingMiddleware(keep_math_mode=False))
+    read_titles = [" ".join(entry["title"].translate(AS_PRINTED).split()) for entry in entries]
 
-    assert [entry.key for entry in found] == [f"mlsys2021.p{n}" for n in range(len(titles))]
-    assert shown == [printed(one) for one in titles]
+    assert [entry.key for entry in entries] == [f"mlsys2021.p{n}" for n in range(len(titles))]
+    assert read_titles == [printed_title(title) for title in titles]
 
 
-def demo(year: int) -> Program:
+def demo_program(year: int) -> Program:
     path = DEMO / f"mlsys-{year}.json"
     return program_json.read([Source(path.name, path.read_bytes())], CONTEXT)
 
 
 @pytest.mark.parametrize("year", YEARS)
-def test_trap_15_the_whole_demo_parses(year: int) -> None:
-    made = demo(year)
-    found = entries(made, LatexDecodingMiddleware(keep_math_mode=False))
-    keys = [entry.key for entry in found]
-    corrected = replace(made, papers=tuple(replace(one, title="New", authors=()) for one in made.papers))
+def test_trap_15_complete_demo_program_is_parsed(year: int) -> None:
+    input_program = demo_program(year)
+    entries = bibtex_entries(input_program, LatexDecodingMiddleware(keep_math_mode=False))
+    keys = [entry.key for entry in entries]
+    corrected = replace(
+        input_program, papers=tuple(replace(paper, title="New", authors=()) for paper in input_program.papers)
+    )
 
-    assert len({*keys}) == len(made.papers)
-    assert keys == [entry.key for entry in entries(corrected)]
-    titles = [printed(stated(one.title, "")) for one in made.papers]
-    assert sorted(entry["title"].translate(AS_PRINTED) for entry in found) == sorted(titles)
+    assert len({*keys}) == len(input_program.papers)
+    assert keys == [entry.key for entry in bibtex_entries(corrected)]
+    titles = [printed_title(stated(paper.title, "")) for paper in input_program.papers]
+    assert sorted(entry["title"].translate(AS_PRINTED) for entry in entries) == sorted(titles)
 
 
 @pytest.mark.skipif(shutil.which("biber") is None, reason="biber, the reader of biblatex, is not installed")
 def test_trap_15_biber_reads_the_demo(tmp_path: Path) -> None:
-    (tmp_path / "all.bib").write_text(written(bibtex.write, demo(2021)), "utf-8")
+    (tmp_path / "all.bib").write_text(written_text(bibtex.write, demo_program(2021)), "utf-8")
     result = subprocess.run(
         ["biber", "--tool", "--validate-datamodel", "all.bib"], cwd=tmp_path, capture_output=True, text=True
     )

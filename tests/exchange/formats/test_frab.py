@@ -46,30 +46,32 @@ CONTEXT = Context("2021", 2021, "America/Los_Angeles", SITE)
 BERLIN = Context("2026", 2026, "Europe/Berlin", SITE)
 
 
-def text(made: Program, fmt: Any = frab_json, context: Context = CONTEXT) -> str:
-    return written_content(fmt.write, made, context).decode()
+def written_text(input_program: Program, fmt: Any = frab_json, context: Context = CONTEXT) -> str:
+    return written_content(fmt.write, input_program, context).decode()
 
 
-def head(made: Program, context: Context = CONTEXT) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text(made, context=context))["schedule"]["conference"]
-    return found
+def written_conference(input_program: Program, context: Context = CONTEXT) -> dict[str, Any]:
+    conference: dict[str, Any] = json.loads(written_text(input_program, context=context))["schedule"][
+        "conference"
+    ]
+    return conference
 
 
-def events(made: Program, context: Context = CONTEXT) -> list[dict[str, Any]]:
-    days = head(made, context)["days"]
+def written_events(input_program: Program, context: Context = CONTEXT) -> list[dict[str, Any]]:
+    days = written_conference(input_program, context)["days"]
     return [event for day in days for room in day["rooms"].values() for event in room]
 
 
-def event(made: Program) -> dict[str, Any]:
-    (found,) = events(made)
-    return found
+def written_event(input_program: Program) -> dict[str, Any]:
+    (event,) = written_events(input_program)
+    return event
 
 
-def xml(made: Program, context: Context = CONTEXT) -> ElementTree.Element:
-    return ElementTree.fromstring(text(made, frab_xml, context))  # noqa: S314 - made here
+def written_xml(input_program: Program, context: Context = CONTEXT) -> ElementTree.Element:
+    return ElementTree.fromstring(written_text(input_program, frab_xml, context))  # noqa: S314 - written by this test
 
 
-def talks() -> Program:
+def program_with_talks() -> Program:
     """Return an oral session of two talks with times, and a poster session of two posters without times."""
     mia = author("Mia Zed", "mia", presenting=True)
     papers = (
@@ -99,65 +101,70 @@ def talks() -> Program:
 # Validity
 
 
-def checked(made: Program, context: Context = CONTEXT) -> None:
+def assert_required_parts(input_program: Program, context: Context = CONTEXT) -> None:
     """Check the parts that apps require, as far as possible without the schemas."""
-    found, days = events(made, context), xml(made, context).findall("day")
-    twins = [one for day in days for one in day.iter("event")]
+    json_events, days = (
+        written_events(input_program, context),
+        written_xml(input_program, context).findall("day"),
+    )
+    xml_events = [event for day in days for event in day.iter("event")]
 
-    assert [one["guid"] for one in found] == [one.get("guid") for one in twins]
-    assert [str(one["id"]) for one in found] == [one.get("id") for one in twins]
+    assert [event["guid"] for event in json_events] == [event.get("guid") for event in xml_events]
+    assert [str(event["id"]) for event in json_events] == [event.get("id") for event in xml_events]
     for key in ("guid", "id", "slug"):
-        assert len({one[key] for one in found}) == len(found)
-    assert all(datetime.fromisoformat(one["date"]).tzinfo for one in found)
-    assert [one.findtext("date") for one in twins] == [one["date"] for one in found]
-    assert all(0 < one["id"] < 2**31 and one["title"] and one["room"] for one in found)
+        assert len({event[key] for event in json_events}) == len(json_events)
+    assert all(datetime.fromisoformat(event["date"]).tzinfo for event in json_events)
+    assert [event.findtext("date") for event in xml_events] == [event["date"] for event in json_events]
+    assert all(0 < event["id"] < 2**31 and event["title"] and event["room"] for event in json_events)
     assert [day.get("index") for day in days] == [str(n + 1) for n in range(len(days))] != []
 
 
 @settings(max_examples=25, deadline=None)
 @given(programs())
-def test_any_program_makes_files_that_apps_can_read(made: Program) -> None:
-    checked(made)
+def test_files_of_any_program_have_the_parts_that_apps_require(input_program: Program) -> None:
+    assert_required_parts(input_program)
 
 
 @pytest.mark.shared
 @settings(max_examples=25, deadline=None)
 @given(programs())
-def test_any_program_is_valid_after_both_schemas(made: Program) -> None:
-    assert_valid(made)
+def test_any_program_is_valid_by_both_schemas(input_program: Program) -> None:
+    assert_valid(input_program)
 
 
 SCHEMAS: list[Any] = []
 
 
-def assert_valid(made: Program) -> None:
+def assert_valid(input_program: Program) -> None:
     if not SCHEMAS:
         SCHEMAS.append(xmlschema.XMLSchema(str(SHARED / "schedule.xsd")))
         SCHEMAS.append(jsonschema.Draft6Validator(json.loads((SHARED / "schedule.schema.json").read_text())))
-    found = json.loads(text(made))
+    schedule = json.loads(written_text(input_program))
 
-    assert [str(error) for error in SCHEMAS[1].iter_errors(found)] == []
-    assert [str(error) for error in SCHEMAS[0].iter_errors(text(made, frab_xml))] == []
+    assert [str(error) for error in SCHEMAS[1].iter_errors(schedule)] == []
+    assert [str(error) for error in SCHEMAS[0].iter_errors(written_text(input_program, frab_xml))] == []
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
-    "made",
-    [complete_program(), program_with_papers(3), talks(), Program()],
+    "input_program",
+    [complete_program(), program_with_papers(3), program_with_talks(), Program()],
     ids=["complete", "papers", "talks", "none"],
 )
-def test_program_is_valid_after_both_schemas(made: Program) -> None:
-    assert_valid(made)
-    checked(made)
+def test_sample_program_is_valid_by_both_schemas(input_program: Program) -> None:
+    assert_valid(input_program)
+    assert_required_parts(input_program)
 
 
 # Content
 
 
-def test_oral_session_gives_its_talks_and_poster_session_is_one_event() -> None:
-    first, posters, second = sorted(events(talks()), key=lambda one: (one["date"], one["title"]))[:3]
+def test_oral_session_becomes_events_of_its_talks_and_poster_session_one_event() -> None:
+    first, posters, second = sorted(
+        written_events(program_with_talks()), key=lambda event: (event["date"], event["title"])
+    )[:3]
 
-    assert [one["title"] for one in (first, posters, second)] == ["On n", "Posters", "Two"]
+    assert [event["title"] for event in (first, posters, second)] == ["On n", "Posters", "Two"]
     assert {key: first[key] for key in ("start", "duration", "room", "track", "type", "language")} == {
         "start": "08:00",
         "duration": "00:15",
@@ -176,75 +183,89 @@ def test_oral_session_gives_its_talks_and_poster_session_is_one_event() -> None:
     ]
 
 
-def test_language_is_that_of_the_session_where_it_is_known() -> None:
-    made = talks()
-    german = replace(made, sessions=tuple(replace(one, language="de") for one in made.sessions))
+def test_event_has_the_language_of_its_session() -> None:
+    input_program = program_with_talks()
+    german = replace(
+        input_program, sessions=tuple(replace(session, language="de") for session in input_program.sessions)
+    )
 
-    assert {one["language"] for one in events(german)} == {"de"}
-    assert {one.findtext("language") for one in xml(german).iter("event")} == {"de"}
-    assert {one.findtext("language") for one in xml(made).iter("event")} == {""}
-
-
-def test_head_names_zone_rooms_tracks_and_days() -> None:
-    found = head(talks())
-
-    assert (found["acronym"], found["title"]) == ("mlsys2021", "MLSys 2021")
-    assert (found["start"], found["end"], found["daysCount"]) == ("2021-04-05", "2021-04-09", 5)
-    assert found["time_zone_name"] == "America/Los_Angeles"
-    assert [(room["name"], room["capacity"]) for room in found["rooms"]] == [("Hall A", 90), ("B", None)]
-    assert found["tracks"] == [{"name": "Learning", "slug": "learning"}]
-    assert xml(talks()).findtext("conference/time_zone_name") == "America/Los_Angeles"
+    assert {event["language"] for event in written_events(german)} == {"de"}
+    assert {event.findtext("language") for event in written_xml(german).iter("event")} == {"de"}
+    assert {event.findtext("language") for event in written_xml(input_program).iter("event")} == {""}
 
 
-def test_links_and_files_of_a_talk() -> None:
+def test_conference_lists_zone_rooms_tracks_and_days() -> None:
+    conference = written_conference(program_with_talks())
+
+    assert (conference["acronym"], conference["title"]) == ("mlsys2021", "MLSys 2021")
+    assert (conference["start"], conference["end"], conference["daysCount"]) == (
+        "2021-04-05",
+        "2021-04-09",
+        5,
+    )
+    assert conference["time_zone_name"] == "America/Los_Angeles"
+    assert [(room["name"], room["capacity"]) for room in conference["rooms"]] == [("Hall A", 90), ("B", None)]
+    assert conference["tracks"] == [{"name": "Learning", "slug": "learning"}]
+    assert written_xml(program_with_talks()).findtext("conference/time_zone_name") == "America/Los_Angeles"
+
+
+def test_talk_has_attachments_and_links_of_visible_materials() -> None:
     materials = (
         MaterialRecord(kind="slides", url="https://a.test/s.pdf"),
         MaterialRecord(kind="code", url="https://a.test/c", label="Our code"),
         MaterialRecord(kind="data", url="javascript:alert(1)"),
         MaterialRecord(kind="video", url="https://a.test/v", visible=False),
     )
-    shown = paper("p1", "Abe Li", title="T", materials=materials)
-    made = program(shown, sessions=(session("s", title="T", stream_url="https://a.test/live"),))
-    found = event(replace(made, presentations=(talk("x", paper="p1", session="s"),)))
+    paper_record = paper("p1", "Abe Li", title="T", materials=materials)
+    input_program = program(
+        paper_record, sessions=(session("s", title="T", stream_url="https://a.test/live"),)
+    )
+    event = written_event(replace(input_program, presentations=(talk("x", paper="p1", session="s"),)))
 
-    assert found["attachments"] == [{"type": "slides", "url": "https://a.test/s.pdf", "title": "Slides"}]
-    assert [(link["title"], link["url"]) for link in found["links"]] == [
+    assert event["attachments"] == [{"type": "slides", "url": "https://a.test/s.pdf", "title": "Slides"}]
+    assert [(link["title"], link["url"]) for link in event["links"]] == [
         ("Stream", "https://a.test/live"),
         ("Our code", "https://a.test/c"),
     ]
 
 
-def test_version_is_that_of_the_last_release() -> None:
+def test_schedule_has_the_version_of_the_last_release() -> None:
     context = replace(CONTEXT, version=lambda: "3 Final")
 
-    assert json.loads(text(talks(), context=context))["schedule"]["version"] == "3 Final"
-    assert xml(talks(), context).findtext("version") == "3 Final"
-    assert xml(talks()).findtext("version") == "0"
+    assert json.loads(written_text(program_with_talks(), context=context))["schedule"]["version"] == "3 Final"
+    assert written_xml(program_with_talks(), context).findtext("version") == "3 Final"
+    assert written_xml(program_with_talks()).findtext("version") == "0"
 
 
 # Traps
 
 
 @pytest.mark.parametrize("fmt", [frab_json, frab_xml])
-def test_trap_1_and_2_times_carry_the_offset_of_their_day(fmt: Any) -> None:
+def test_trap_1_and_2_times_have_the_offset_of_their_day(fmt: Any) -> None:
     days = (datetime(2026, 3, 28, 9, tzinfo=UTC), datetime(2026, 3, 29, 8, tzinfo=UTC))
-    made = Program(sessions=tuple(session(f"s{n}", start=day, end=day + HOUR) for n, day in enumerate(days)))
-    content = text(made, fmt, BERLIN)
+    input_program = Program(
+        sessions=tuple(session(f"s{n}", start=day, end=day + HOUR) for n, day in enumerate(days))
+    )
+    content = written_text(input_program, fmt, BERLIN)
 
     assert "2026-03-28T10:00:00+01:00" in content
     assert "2026-03-29T10:00:00+02:00" in content
-    assert [one["start"] for one in events(made, BERLIN)] == ["10:00", "10:00"]
-    assert [datetime.fromisoformat(one["date"]) for one in events(made, BERLIN)] == list(days)
+    assert [event["start"] for event in written_events(input_program, BERLIN)] == ["10:00", "10:00"]
+    assert [datetime.fromisoformat(event["date"]) for event in written_events(input_program, BERLIN)] == list(
+        days
+    )
 
 
-def test_trap_3_talk_after_midnight_belongs_to_the_evening_before() -> None:
+def test_trap_3_event_after_midnight_is_on_the_previous_day() -> None:
     late = datetime(2021, 4, 7, 7, 30, tzinfo=UTC)  # 00:30 in Los Angeles
-    made = program(edition=edition(), sessions=(session("late", start=late, end=late + HOUR),))
-    days = {day["date"]: sum(map(len, day["rooms"].values())) for day in head(made)["days"]}
-    (day,) = [one for one in xml(made).findall("day") if one.find("room/event") is not None]
+    input_program = program(edition=edition(), sessions=(session("late", start=late, end=late + HOUR),))
+    event_counts = {
+        day["date"]: sum(map(len, day["rooms"].values())) for day in written_conference(input_program)["days"]
+    }
+    (day,) = [day for day in written_xml(input_program).findall("day") if day.find("room/event") is not None]
 
-    assert days == {f"2021-04-0{n}": int(n == 6) for n in range(5, 10)}
-    assert event(made)["date"] == "2021-04-07T00:30:00-07:00"
+    assert event_counts == {f"2021-04-0{n}": int(n == 6) for n in range(5, 10)}
+    assert written_event(input_program)["date"] == "2021-04-07T00:30:00-07:00"
     assert {key: day.get(key) for key in ("date", "start", "end", "index")} == {
         "date": "2021-04-06",
         "start": "2021-04-06T04:00:00-07:00",
@@ -253,73 +274,94 @@ def test_trap_3_talk_after_midnight_belongs_to_the_evening_before() -> None:
     }
 
 
-def test_trap_4_and_20_guid_id_and_slug_outlive_every_change() -> None:
-    before = talks()
+def test_trap_4_and_20_guid_id_and_slug_are_stable_and_differ_by_edition() -> None:
+    before = program_with_talks()
     moved = replace(
         before,
-        sessions=tuple(replace(one, title="Other", room="b", abstract="") for one in before.sessions),
-        presentations=tuple(replace(one, position=9, room=None) for one in before.presentations),
+        sessions=tuple(replace(session, title="Other", room="b", abstract="") for session in before.sessions),
+        presentations=tuple(
+            replace(presentation, position=9, room=None) for presentation in before.presentations
+        ),
     )
     keys = ("guid", "id", "slug")
-    found = [{tuple(one[key] for key in keys) for one in events(made)} for made in (before, moved)]
-    later = {tuple(one[key] for key in keys) for one in events(before, replace(CONTEXT, edition="2022"))}
+    identities = [
+        {tuple(event[key] for key in keys) for event in written_events(input_program)}
+        for input_program in (before, moved)
+    ]
+    next_year = {
+        tuple(event[key] for key in keys)
+        for event in written_events(before, replace(CONTEXT, edition="2022"))
+    }
 
-    assert found[0] == found[1]
-    assert len(found[0]) == 3
-    assert not found[0] & later
+    assert identities[0] == identities[1]
+    assert len(identities[0]) == 3
+    assert not identities[0] & next_year
 
 
-def test_trap_20_newcomer_moves_no_number_though_both_have_the_same() -> None:
-    first, other = "00000000-0000-0000-0000-000000000000", str(UUID(int=LAST_NUMBER - FIRST_NUMBER))
+def test_trap_20_event_with_a_taken_number_gets_another() -> None:
+    first, second = "00000000-0000-0000-0000-000000000000", str(UUID(int=LAST_NUMBER - FIRST_NUMBER))
 
-    assert number_of_guid(first) == number_of_guid(other) == FIRST_NUMBER
-    assert assign_numbers([first, other]) == {first: FIRST_NUMBER, other: FIRST_NUMBER + 2}
-    assert assign_numbers([other, first]) == {other: FIRST_NUMBER, first: FIRST_NUMBER + 2}
+    assert number_of_guid(first) == number_of_guid(second) == FIRST_NUMBER
+    assert assign_numbers([first, second]) == {first: FIRST_NUMBER, second: FIRST_NUMBER + 2}
+    assert assign_numbers([second, first]) == {second: FIRST_NUMBER, first: FIRST_NUMBER + 2}
     assert assign_numbers([first], odd=True) == {first: FIRST_NUMBER + 1}
 
 
-def test_trap_20_oldest_of_the_edition_are_numbered_first_drafts_too() -> None:
-    mine, draft = (str(UUID(int=key * (LAST_NUMBER - FIRST_NUMBER))) for key in (1, 2))
-    made = program(sessions=(session(mine, title="Mine"),))
-    known = replace(CONTEXT, uids=lambda kind: [draft, mine] if kind == "session" else [])
+def test_trap_20_numbers_are_assigned_in_order_of_all_uids_including_drafts() -> None:
+    published, draft = (str(UUID(int=key * (LAST_NUMBER - FIRST_NUMBER))) for key in (1, 2))
+    input_program = program(sessions=(session(published, title="Mine"),))
+    context = replace(CONTEXT, uids=lambda kind: [draft, published] if kind == "session" else [])
 
-    assert [(one["guid"], one["id"]) for one in events(made)] == [(mine, FIRST_NUMBER)]
-    assert [(one["guid"], one["id"]) for one in events(made, known)] == [(mine, FIRST_NUMBER + 2)]
-
-
-def test_cancelled_event_stays_and_says_so() -> None:
-    gone = session("s1", status="cancelled", cancellation_reason="The room leaks.", abstract="Why.")
-    found = event(program(sessions=(gone,)))
-
-    assert found["guid"] == event(program(sessions=(session("s1"),)))["guid"]
-    assert (found["title"], found["abstract"]) == ("Cancelled: Session s1", "Cancelled: The room leaks.")
+    assert [(event["guid"], event["id"]) for event in written_events(input_program)] == [
+        (published, FIRST_NUMBER)
+    ]
+    assert [(event["guid"], event["id"]) for event in written_events(input_program, context)] == [
+        (published, FIRST_NUMBER + 2)
+    ]
 
 
-@pytest.mark.parametrize(("minutes", "words", "in_xml"), [(0, "00:00", "00:00"), (10_000, "166:40", "99:59")])
-def test_odd_event_breaks_no_file(minutes: int, words: str, in_xml: str) -> None:
-    odd_one = session(
+def test_canceled_event_has_its_guid_and_reason() -> None:
+    canceled = session("s1", status="cancelled", cancellation_reason="The room leaks.", abstract="Why.")
+    event = written_event(program(sessions=(canceled,)))
+
+    assert event["guid"] == written_event(program(sessions=(session("s1"),)))["guid"]
+    assert (event["title"], event["abstract"]) == ("Cancelled: Session s1", "Cancelled: The room leaks.")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "duration", "xml_duration"), [(0, "00:00", "00:00"), (10_000, "166:40", "99:59")]
+)
+def test_control_characters_and_extreme_durations_are_written_validly(
+    minutes: int, duration: str, xml_duration: str
+) -> None:
+    session_record = session(
         "s1", title="\x00\x07<&>\ufffe", abstract="]]>\x0b\r\n\x1b", end=START + timedelta(minutes=minutes)
     )
-    found, twin = event(program(sessions=(odd_one,))), xml(program(sessions=(odd_one,))).find(".//event")
+    event, xml_event = (
+        written_event(program(sessions=(session_record,))),
+        written_xml(program(sessions=(session_record,))).find(".//event"),
+    )
 
-    assert (found["title"], found["abstract"], found["room"]) == ("<&>", "]]>", "No room")
-    assert (found["duration"], datetime.fromisoformat(found["end"])) == (words, odd_one.end)
-    assert twin is not None
-    assert (twin.findtext("title"), twin.findtext("duration")) == ("<&>", in_xml)
+    assert (event["title"], event["abstract"], event["room"]) == ("<&>", "]]>", "No room")
+    assert (event["duration"], datetime.fromisoformat(event["end"])) == (duration, session_record.end)
+    assert xml_event is not None
+    assert (xml_event.findtext("title"), xml_event.findtext("duration")) == ("<&>", xml_duration)
 
 
-def test_people_are_speakers_as_printed() -> None:
-    own = SpeakerRecord(person=PersonRef(name="B. O.", uid="bo"))
-    found = event(program(presentations=(talk("t", title="T", start=START, speakers=(own,)),)))
+def test_speaker_has_printed_name_and_page() -> None:
+    speaker = SpeakerRecord(person=PersonRef(name="B. O.", uid="bo"))
+    event = written_event(program(presentations=(talk("t", title="T", start=START, speakers=(speaker,)),)))
 
-    assert [(one["name"], one["url"]) for one in found["persons"]] == [
+    assert [(person["name"], person["url"]) for person in event["persons"]] == [
         ("B. O.", "https://conf.example/people/bo/")
     ]
 
 
-def test_edition_without_dates_or_events_has_a_day() -> None:
-    assert [day["date"] for day in head(Program())["days"]] == ["2021-01-01"]
+def test_edition_without_dates_or_events_has_one_day() -> None:
+    assert [day["date"] for day in written_conference(Program())["days"]] == ["2021-01-01"]
     assert (
-        xml(program(edition=edition(start_date=date(2021, 4, 6), end_date=date(2031, 4, 6)))).find("day")
+        written_xml(program(edition=edition(start_date=date(2021, 4, 6), end_date=date(2031, 4, 6)))).find(
+            "day"
+        )
         is not None
     )

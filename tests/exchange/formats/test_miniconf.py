@@ -18,8 +18,8 @@ from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRe
 from tests.exchange.outputs import reported_problems
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
-SHARED = DATA / "miniconf-emnlp2020"
-SAMPLE = DATA / "miniconf-iclr2020"
+EMNLP_2020 = DATA / "miniconf-emnlp2020"
+ICLR_2020 = DATA / "miniconf-iclr2020"
 
 PAPERS = """UID,title,authors,abstract,keywords,sessions,track,pdf_url
 B.1,On  n bodies,Mia Zed|Ann Abe,Done.,chaos|stars,P1,Mechanics,https://example.org/1.pdf
@@ -69,7 +69,7 @@ def moment(day: int, hour: int) -> datetime:
     return datetime(2020, 4, day, hour, tzinfo=UTC)
 
 
-def test_papers_with_authors_topic_and_links() -> None:
+def test_papers_have_authors_topic_and_links() -> None:
     first, second = read(FILES).papers
 
     assert (first.uid, first.title, first.abstract, first.topic) == (
@@ -87,31 +87,34 @@ def test_papers_with_authors_topic_and_links() -> None:
     assert second.title == "No"
 
 
-def test_sessions_of_papers_plenaries_and_calendar() -> None:
+def test_sessions_are_read_from_papers_plenaries_and_calendar() -> None:
     program = read(FILES)
 
-    assert [(one.uid, one.kind, one.title, one.start) for one in program.sessions] == [
+    assert [(session.uid, session.kind, session.title, session.start) for session in program.sessions] == [
         ("P1", "poster", "Poster Session 1", moment(27, 7)),
         ("keynote", "invited_talk", "Keynote: Yes", moment(28, 7)),
         ("coffee-break-2020-04-28-1000", "break", "Coffee Break", moment(28, 8)),
     ]
-    assert [(one.uid, one.kind, one.paper, one.session) for one in program.presentations] == [
+    assert [
+        (presentation.uid, presentation.kind, presentation.paper, presentation.session)
+        for presentation in program.presentations
+    ] == [
         ("P1.B.2", "poster", "B.2", "P1"),
         ("P1.B.1", "poster", "B.1", "P1"),
         ("S9", "talk", UNSTATED, UNSTATED),
     ]
 
 
-def test_speakers_have_roles_and_one_a_biography() -> None:
+def test_plenary_speakers_have_roles_and_biographies() -> None:
     program = read(FILES)
 
     (role,) = stated(program.sessions[1].roles, ())
     assert (role.person, role.role, role.affiliation) == (PersonRef(name="Mia Zed"), "speaker", "NTNU")
-    assert [(one.ref.name, one.biography) for one in program.people] == [("Mia Zed", "Mia *works*.")]
-    assert [one.person.name for one in stated(program.presentations[2].speakers, ())] == ["Bo Li"]
+    assert [(person.ref.name, person.biography) for person in program.people] == [("Mia Zed", "Mia *works*.")]
+    assert [speaker.person.name for speaker in stated(program.presentations[2].speakers, ())] == ["Bo Li"]
 
 
-def test_committee_and_name_of_the_edition() -> None:
+def test_committee_and_name_of_the_edition_are_read() -> None:
     edition = read(FILES).edition
 
     assert edition
@@ -121,8 +124,8 @@ def test_committee_and_name_of_the_edition() -> None:
     )
 
 
-def test_what_was_assumed_or_left_out_is_said() -> None:
-    assert [(one.where.file, one.message) for one in read(FILES).notes] == [
+def test_assumed_zone_and_unknown_papers_are_noted() -> None:
+    assert [(note.where.file, note.message) for note in read(FILES).notes] == [
         ("poster_schedule.yml", "1 times name no zone; they were taken as times in Europe/Oslo."),
         ("", "Left out because no table holds the paper: 1 appearances (B.9)."),
     ]
@@ -152,30 +155,35 @@ SAMPLE_YEAR = {
 }
 
 
-def test_calendar_in_json_places_talks_and_papers() -> None:
+def test_json_calendar_schedules_talks_and_papers() -> None:
     program = read(SAMPLE_YEAR)
-    published = [one for one in program.sessions if one.status == "published"]
+    published = [session for session in program.sessions if session.status == "published"]
 
     assert [paper.uid for paper in program.papers] == ["p"]
-    assert [(one.title, one.kind, one.start) for one in published] == [
+    assert [(session.title, session.kind, session.start) for session in published] == [
         ("Live Q&A: Ann Abe", "invited_talk", moment(27, 14)),
         ("Posters 1", "poster", moment(27, 9)),
         ("Town", "other", moment(27, 8)),
     ]
-    questions, posters = published[0].uid, published[1].uid
-    assert [(one.uid, one.kind, one.title, one.session) for one in program.presentations] == [
-        ("1", "talk", "Minds", questions),
+    qa_uid, posters_uid = published[0].uid, published[1].uid
+    assert [
+        (presentation.uid, presentation.kind, presentation.title, presentation.session)
+        for presentation in program.presentations
+    ] == [
+        ("1", "talk", "Minds", qa_uid),
         ("2", "talk", "Hands", UNSTATED),
-        (f"{posters}.p", "poster", UNSTATED, posters),
+        (f"{posters_uid}.p", "poster", UNSTATED, posters_uid),
     ]
-    assert [one.person.name for one in stated(published[0].roles, ())] == ["Ann Abe"]
-    assert [(one.ref.name, one.biography) for one in program.people] == [("Ann Abe", "She *thinks*.")]
+    assert [role.person.name for role in stated(published[0].roles, ())] == ["Ann Abe"]
+    assert [(person.ref.name, person.biography) for person in program.people] == [
+        ("Ann Abe", "She *thinks*.")
+    ]
     assert program.edition
     assert program.edition.description == "All of it."
 
 
 def test_workshop_without_times_is_a_draft_session() -> None:
-    (draft,) = [one for one in read(SAMPLE_YEAR).sessions if one.status == "draft"]
+    (draft,) = [session for session in read(SAMPLE_YEAR).sessions if session.status == "draft"]
 
     assert (draft.uid, draft.kind, draft.title, draft.abstract) == (
         "a",
@@ -184,13 +192,13 @@ def test_workshop_without_times_is_a_draft_session() -> None:
         "About work.",
     )
     assert (draft.start, draft.end) == (moment(27, 8), moment(27, 8))
-    assert [(one.person.name, one.role) for one in stated(draft.roles, ())] == [
+    assert [(role.person.name, role.role) for role in stated(draft.roles, ())] == [
         ("Mia Zed", "organizer"),
         ("Bo Li", "organizer"),
     ]
 
 
-def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
+def test_each_file_left_out_has_a_note_with_the_reason() -> None:
     files = {
         **SAMPLE_YEAR,
         "README.md": "Hi",
@@ -199,7 +207,7 @@ def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
         "x.csv": "a,b\n1,2\n",
     }
 
-    assert [(one.where.file, one.message) for one in read(files).notes if "eft out" in one.message] == [
+    assert [(note.where.file, note.message) for note in read(files).notes if "eft out" in note.message] == [
         (
             "papers_projection.json",
             "Left out. It holds the map of papers and the papers alike, which are computed here.",
@@ -209,27 +217,27 @@ def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
         ("x.csv", "Left out. This is not a known Mini-Conf file."),
         ("odd.json", "Left out. This is not a known Mini-Conf file."),
     ]
-    notes = [one.message for one in read(SAMPLE_YEAR).notes]
+    notes = [note.message for note in read(SAMPLE_YEAR).notes]
     assert "Papers name sessions that no file has; they are not scheduled: Tue 1." in notes
 
 
-def test_run_that_would_leave_out_most_of_a_folder_is_refused() -> None:
-    odd = {f"odd{n}.json": "{}" for n in range(6)}
+def test_folder_of_mostly_unknown_files_is_refused() -> None:
+    unknown_files = {f"odd{n}.json": "{}" for n in range(6)}
 
-    (said,) = reported_problems(read, {**SAMPLE_YEAR, **odd})
-    assert said.startswith("Most of the files would be left out: odd0.json, odd1.json")
+    (message,) = reported_problems(read, {**SAMPLE_YEAR, **unknown_files})
+    assert message.startswith("Most of the files would be left out: odd0.json, odd1.json")
 
 
-def test_keys_of_two_files_may_be_the_same() -> None:
+def test_same_key_in_two_files_makes_two_uids() -> None:
     tutorials = "UID,title,organizers\n1,How to think,Bo Li\n"
 
-    assert {one.uid for one in read({**SAMPLE_YEAR, "tutorials.csv": tutorials}).sessions} >= {
+    assert {session.uid for session in read({**SAMPLE_YEAR, "tutorials.csv": tutorials}).sessions} >= {
         "a",
         "tutorials.1",
     }
 
 
-def test_talks_of_a_workshop_are_in_its_session() -> None:
+def test_workshop_talks_are_in_the_workshop_session() -> None:
     files = {
         "workshops.yml": "- {UID: W3, title: Work, start: 2020-04-27T09:00:00Z, end: 2020-04-27T17:00:00Z}",
         "w3_papers.csv": "UID,title,speakers,presentation_id\nW3.1,Tools,Bo Li|Mia Zed,9\n",
@@ -237,7 +245,7 @@ def test_talks_of_a_workshop_are_in_its_session() -> None:
     (talk,) = read(files).presentations
 
     assert (talk.uid, talk.kind, talk.title, talk.session) == ("W3.1", "talk", "Tools", "W3")
-    assert [one.person.name for one in stated(talk.speakers, ())] == ["Bo Li", "Mia Zed"]
+    assert [speaker.person.name for speaker in stated(talk.speakers, ())] == ["Bo Li", "Mia Zed"]
 
 
 ACL_2020 = {
@@ -260,9 +268,12 @@ ACL_2020 = {
 }
 
 
-def test_dialect_of_acl_2020() -> None:
+def test_files_of_acl_2020_are_read() -> None:
     program = read(ACL_2020, "America/Los_Angeles")
-    times = [(one.uid, one.kind, one.title, f"{one.start:%d %H:%M}") for one in program.sessions]
+    times = [
+        (session.uid, session.kind, session.title, f"{session.start:%d %H:%M}")
+        for session in program.sessions
+    ]
 
     assert times == [
         ("1A", "oral", "Session 1A", "06 05:00"),
@@ -273,13 +284,18 @@ def test_dialect_of_acl_2020() -> None:
         ("T1.2", "tutorial", "Tools", "05 18:00"),
     ]
     assert program.sessions[0].end == datetime(2020, 7, 6, 6, tzinfo=UTC)
-    assert [one.uid for one in program.presentations] == ["1A.main.1", "1A.main.2", "2A.main.1", "2A.main.2"]
-    assert [one.message for one in program.notes if one.kind == "doubt"] == [
+    assert [presentation.uid for presentation in program.presentations] == [
+        "1A.main.1",
+        "1A.main.2",
+        "2A.main.1",
+        "2A.main.2",
+    ]
+    assert [note.message for note in program.notes if note.kind == "doubt"] == [
         "2 sessions have no end; they were taken to last an hour."
     ]
 
 
-def test_socials_have_names_and_members() -> None:
+def test_social_has_name_and_organizers() -> None:
     social = """
 - name: Chaos in AI
   UID: A1
@@ -287,27 +303,32 @@ def test_socials_have_names_and_members() -> None:
   organizers: {members: [Bo Li, Mia Zed]}
   sessions: [{name: '', start_time: 2021-02-09 06:00:00-08:00, end_time: 2021-02-09 13:00:00-08:00}]
 """
-    (found,) = read({"socials.yml": social}).sessions
+    (session,) = read({"socials.yml": social}).sessions
 
-    assert (found.uid, found.kind, found.title, found.abstract) == ("A1", "social", "Chaos in AI", "Join us.")
-    assert [role.person.name for role in stated(found.roles, ())] == ["Bo Li", "Mia Zed"]
-
-
-def test_days_and_hours_of_one_digit_are_read() -> None:
-    session = "S: {start: 2021-2-8 9:00:00+00:00, end: 2021-2-8 13:00:00+00:00, cluster_name: Ethics}"
-    (found,) = read({"s.yml": session}).sessions
-
-    assert (found.title, found.start) == ("Ethics", datetime(2021, 2, 8, 9, tzinfo=UTC))
+    assert (session.uid, session.kind, session.title, session.abstract) == (
+        "A1",
+        "social",
+        "Chaos in AI",
+        "Join us.",
+    )
+    assert [role.person.name for role in stated(session.roles, ())] == ["Bo Li", "Mia Zed"]
 
 
-TIME = {"start_time": "2023-12-08T11:00:00+08:00", "end_time": "2023-12-08T12:30:00+08:00"}
+def test_day_and_hour_of_one_digit_are_read() -> None:
+    text = "S: {start: 2021-2-8 9:00:00+00:00, end: 2021-2-8 13:00:00+00:00, cluster_name: Ethics}"
+    (session,) = read({"s.yml": text}).sessions
+
+    assert (session.title, session.start) == ("Ethics", datetime(2021, 2, 8, 9, tzinfo=UTC))
 
 
-def block(name: str, what: str, **fields: Any) -> dict[str, Any]:
-    return {"name": name, "type": what, **TIME, **fields}
+SESSION_TIMES = {"start_time": "2023-12-08T11:00:00+08:00", "end_time": "2023-12-08T12:30:00+08:00"}
 
 
-def conference(**fields: Any) -> Program:
+def block(name: str, session_type: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "type": session_type, **SESSION_TIMES, **fields}
+
+
+def read_conference(**fields: Any) -> Program:
     """Return a block of posters of one track, a plenary, a workshop and a break, as in `conference.json`."""
     no_time = {"start_time": None, "end_time": None}
     posters = {
@@ -318,7 +339,7 @@ def conference(**fields: Any) -> Program:
         "room": "Foyer ",
         "paper_ids": ["1"],
         "chairs": ["Cy Lee"],
-        **TIME,
+        **SESSION_TIMES,
     }
     paper = {
         "id": "1",
@@ -350,7 +371,7 @@ def conference(**fields: Any) -> Program:
         "committee": [{"full_name": "Bo Li; Ann Abe"}, {"full_name": "TBD"}],
         **no_time,
     }
-    whole = {
+    content = {
         "events": {"p-1-(x)": posters},
         "papers": {"1": paper, "2": {"id": "2", "title": "Two", "authors": []}},
         "plenaries": {"k": plenary, "b": board},
@@ -367,13 +388,13 @@ def conference(**fields: Any) -> Program:
         },
         **fields,
     }
-    return read({"conference.json": json.dumps(whole)})
+    return read({"conference.json": json.dumps(content)})
 
 
-def test_one_file_with_everything() -> None:
-    program = conference()
+def test_conference_json_is_read_completely() -> None:
+    program = read_conference()
 
-    assert [(one.uid, one.kind, one.title, one.room) for one in program.sessions] == [
+    assert [(session.uid, session.kind, session.title, session.room) for session in program.sessions] == [
         ("posters-1", "poster", "Posters 1", "foyer"),
         ("p-1-x", "poster", "Posters 1: Mechanics", "foyer"),
         ("k", "invited_talk", "Plenary: Minds", None),
@@ -382,9 +403,10 @@ def test_one_file_with_everything() -> None:
         ("lunch-1", "meal", "Lunch Break", None),
         ("birds-1", "social", "Birds 1: Chaos", "bar"),
     ]
-    assert [one.parent or None for one in program.sessions[:3]] == [None, "posters-1", None]
+    assert [session.parent or None for session in program.sessions[:3]] == [None, "posters-1", None]
     assert [
-        [(role.person.name, role.role) for role in stated(one.roles, ())] for one in program.sessions[1:5]
+        [(role.person.name, role.role) for role in stated(session.roles, ())]
+        for session in program.sessions[1:5]
     ] == [
         [("Cy Lee", "chair")],
         [("Ann Abe", "speaker")],
@@ -395,16 +417,19 @@ def test_one_file_with_everything() -> None:
         "",
         "About work.\n\n<https://w.test/>",
     )
-    assert [(one.ref.name, one.biography) for one in program.people] == [("Ann Abe", "She *thinks*.")]
-    assert [(one.uid, one.kind, one.paper, one.session) for one in program.presentations] == [
-        ("p-1-x.1", "poster", "1", "p-1-x")
+    assert [(person.ref.name, person.biography) for person in program.people] == [
+        ("Ann Abe", "She *thinks*.")
     ]
+    assert [
+        (presentation.uid, presentation.kind, presentation.paper, presentation.session)
+        for presentation in program.presentations
+    ] == [("p-1-x.1", "poster", "1", "p-1-x")]
     assert [room.name for room in program.rooms] == ["Foyer", "Hall", "Bar"]
-    assert [one.message for one in program.notes] == ["Sessions without a time were left out: Late."]
+    assert [note.message for note in program.notes] == ["Sessions without a time were left out: Late."]
 
 
-def test_papers_of_the_one_file() -> None:
-    first, second = conference().papers
+def test_papers_of_conference_json_are_read() -> None:
+    first, second = read_conference().papers
 
     assert (first.title, first.abstract, first.lay_summary) == ("On \\*n\\* bodies", "Done.", UNSTATED)
     assert (first.topic, first.track, first.decision, first.keywords) == (
@@ -413,29 +438,29 @@ def test_papers_of_the_one_file() -> None:
         "Main-Poster",
         ("chaos",),
     )
-    assert [(one.kind, one.url) for one in stated(first.materials, ())] == [
+    assert [(material.kind, material.url) for material in stated(first.materials, ())] == [
         ("pdf", "https://a.test/1.pdf"),
         ("other", "https://a.test/1"),
     ]
     assert (second.abstract, second.materials) == (UNSTATED, UNSTATED)
 
 
-def test_one_file_is_recognized() -> None:
+def test_conference_json_is_recognized() -> None:
     content = b'{"events": {"e": {"paper_ids": ["1"]}}, "papers": {}, "sessions": {}}'
 
     assert miniconf.recognizes([Source("conference.json", content)])
     assert not miniconf.recognizes([Source("conference.json", b'{"events": {}}')])
 
 
-def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
-    odd = {
+def test_wrong_types_in_conference_json_are_ignored_and_large_json_refused() -> None:
+    papers = {
         "x": {"id": 5, "title": "T", "authors": "A B", "event_ids": "p", "keywords": {"a": 1}},
         "y": [1],
         "z": None,
     }
 
-    assert [(one.uid, one.title) for one in conference(papers=odd).papers] == [("5", "T")]
-    assert conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
+    assert [(paper.uid, paper.title) for paper in read_conference(papers=papers).papers] == [("5", "T")]
+    assert read_conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
     assert reported_problems(read, {"a.json": " " * 100_000_001}) == [
         "a.json: The file is larger than 100 MB. Is this a conference program?"
     ]
@@ -445,60 +470,70 @@ def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
 
 
 @pytest.mark.shared
-def test_real_conference_json_is_read_whole() -> None:
+def test_real_conference_json_is_read_completely() -> None:
     content = (DATA / "miniconf-emnlp2023" / "conference.json").read_bytes()
     program = miniconf.read([Source("conference.json", content)], Context("2023", 2023, "Asia/Singapore"))
-    whole = json.loads(content)
-    papers, blocks = whole["papers"].values(), whole["sessions"].values()
-    shown = {(key, event["id"]) for event in whole["events"].values() for key in event["paper_ids"]}
-    types = Counter(one["type"] for one in blocks)
+    conference = json.loads(content)
+    papers, blocks = conference["papers"].values(), conference["sessions"].values()
+    appearances = {
+        (key, event["id"]) for event in conference["events"].values() for key in event["paper_ids"]
+    }
+    types = Counter(block["type"] for block in blocks)
 
     assert [paper.uid for paper in program.papers] == [paper["id"] for paper in papers]
     assert sum(len(stated(paper.authors, ())) for paper in program.papers) == sum(
         len(paper["authors"]) for paper in papers
     )
     assert {topic.slug for topic in program.topics} == {slug(paper["track"]) for paper in papers}
-    assert len([one for one in program.sessions if not one.parent]) == len(blocks) == 94
-    assert len([one for one in program.sessions if one.parent]) == len({event for _, event in shown}) == 359
-    assert len(program.presentations) == len(shown) == 1827
-    kinds = Counter(one.kind for one in program.sessions)
+    assert len([session for session in program.sessions if not session.parent]) == len(blocks) == 94
+    assert (
+        len([session for session in program.sessions if session.parent])
+        == len({event for _, event in appearances})
+        == 359
+    )
+    assert len(program.presentations) == len(appearances) == 1827
+    kinds = Counter(session.kind for session in program.sessions)
     assert (kinds["workshop"], kinds["tutorial"], kinds["social"]) == (
         types["Workshops"],
         types["Tutorials"],
         types["Socials"],
     )
-    assert len(program.people) == sum(one["bio"] != "TBD" for one in whole["plenaries"].values()) == 3
+    assert (
+        len(program.people)
+        == sum(plenary["bio"] != "TBD" for plenary in conference["plenaries"].values())
+        == 3
+    )
 
 
 @pytest.mark.shared
-def test_sample_year_is_read_whole() -> None:
+def test_real_sample_year_is_read_completely() -> None:
     program = miniconf.read(
-        [Source(path.name, path.read_bytes()) for path in sorted(SAMPLE.iterdir())],
+        [Source(path.name, path.read_bytes()) for path in sorted(ICLR_2020.iterdir())],
         Context("2020", 2020, "UTC"),
     )
-    tables = {path.stem: [*csv.DictReader(path.open(newline=""))] for path in SAMPLE.glob("*.csv")}
-    calendar = json.loads((SAMPLE / "main_calendar.json").read_text())
-    published = [one for one in program.sessions if one.status == "published"]
+    tables = {path.stem: [*csv.DictReader(path.open(newline=""))] for path in ICLR_2020.glob("*.csv")}
+    calendar = json.loads((ICLR_2020 / "main_calendar.json").read_text())
+    published = [session for session in program.sessions if session.status == "published"]
 
     assert [paper.uid for paper in program.papers] == [row["UID"] for row in tables["papers"]]
     assert sum(len(stated(paper.authors, ())) for paper in program.papers) == sum(
         len(row["authors"].split("|")) for row in tables["papers"]
     )
-    assert sorted(str(one.title) for one in published) == sorted(row["title"] for row in calendar)
-    assert [one.title for one in program.sessions[len(published) :]] == [
+    assert sorted(str(session.title) for session in published) == sorted(row["title"] for row in calendar)
+    assert [session.title for session in program.sessions[len(published) :]] == [
         row["title"] for row in tables["workshops"]
     ]
-    places = sum(len(row["sessions"].split("|")) for row in tables["papers"] if row["sessions"])
-    assert len(program.presentations) == places + len(tables["speakers"]) == 4
+    slot_count = sum(len(row["sessions"].split("|")) for row in tables["papers"] if row["sessions"])
+    assert len(program.presentations) == slot_count + len(tables["speakers"]) == 4
     assert len(program.people) == len(tables["speakers"])
 
 
-def test_zone_of_the_config_is_taken() -> None:
+def test_zone_of_the_config_is_used() -> None:
     program = read({**FILES, "config.yml": "{tagline: x, timezone: Asia/Tokyo}"})
     assert program.sessions[0].start == moment(27, 0)
 
 
-def test_zip_with_folders_reads_the_same() -> None:
+def test_zip_with_a_folder_is_read_like_its_files() -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in FILES.items():
@@ -510,7 +545,7 @@ def test_zip_with_folders_reads_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "sentence"),
+    ("files", "message"),
     [
         ({"a.yml": "a: &x [*x]"}, "a.yml: Line 1 repeats a part that is not there, or itself (*x)."),
         ({"a.yml": "[" * 99}, "a.yml: Lists and objects are nested too deeply on line 1."),
@@ -530,19 +565,19 @@ def test_zip_with_folders_reads_the_same() -> None:
         ),
     ],
 )
-def test_misfits_are_named(files: dict[str, str], sentence: str) -> None:
-    assert reported_problems(read, files) == [sentence]
+def test_unreadable_file_is_reported(files: dict[str, str], message: str) -> None:
+    assert reported_problems(read, files) == [message]
 
 
-def test_tags_of_yaml_make_no_objects() -> None:
+def test_yaml_tags_create_no_objects() -> None:
     program = read({**FILES, "config.yml": "{tagline: !!python/object/apply:os.getcwd [], name: !!int x}"})
     assert program.edition
     assert program.edition.name == "x"
 
 
 @pytest.mark.shared
-def test_real_conference_has_known_figures() -> None:
-    sources = [Source(path.name, path.read_bytes()) for path in sorted(SHARED.iterdir())]
+def test_real_conference_has_known_counts() -> None:
+    sources = [Source(path.name, path.read_bytes()) for path in sorted(EMNLP_2020.iterdir())]
     program = miniconf.read(sources, Context("2020", 2020, "UTC"))
 
     assert len(program.papers) == 781
@@ -555,11 +590,11 @@ def test_real_conference_has_known_figures() -> None:
     }
     assert len(program.topics) == 20
     assert (len(program.sessions), len(program.presentations)) == (115 + 8 + 5, 810 - 29)
-    assert Counter(one.kind for one in program.sessions)["invited_talk"] == 3
+    assert Counter(session.kind for session in program.sessions)["invited_talk"] == 3
     assert [person.ref.name for person in program.people] == [
         "Claire Cardie",
         "Rich Caruana",
         "Janet Pierrehumbert",
     ]
-    first = program.sessions[0]
-    assert (first.uid, first.start) == ("z1A", datetime(2020, 11, 16, 16, tzinfo=UTC))
+    first_session = program.sessions[0]
+    assert (first_session.uid, first_session.start) == ("z1A", datetime(2020, 11, 16, 16, tzinfo=UTC))

@@ -13,18 +13,18 @@ from tests.exchange.outputs import reported_problems
 VENUE = "MLSys.org/2026/Conference"
 
 
-def note(key: str, **content: Any) -> dict[str, Any]:
-    fields = {"title": f"On {key}", "authors": ["Mia Zed"], "venue": "MLSys 2026 Oral", "venueid": VENUE}
+def note(note_id: str, **content: Any) -> dict[str, Any]:
+    fields = {"title": f"On {note_id}", "authors": ["Mia Zed"], "venue": "MLSys 2026 Oral", "venueid": VENUE}
     values = {name: {"value": value} for name, value in {**fields, **content}.items() if value is not None}
-    return {"id": key, "forum": key, "content": values}
+    return {"id": note_id, "forum": note_id, "content": values}
 
 
 def read(*contents: object) -> Program:
-    sources = [Source(f"{n}.json", json.dumps(one).encode()) for n, one in enumerate(contents)]
+    sources = [Source(f"{n}.json", json.dumps(content).encode()) for n, content in enumerate(contents)]
     return openreview.read(sources, Context("2026", 2026, "UTC"))
 
 
-def test_note_becomes_a_paper_with_everything_it_says() -> None:
+def test_note_becomes_a_paper_with_all_its_fields() -> None:
     (paper,) = read(
         [
             note(
@@ -75,15 +75,15 @@ def test_note_becomes_a_paper_with_everything_it_says() -> None:
         ("Submitted to MLSys 2026", "", "not decided"),
     ],
 )
-def test_what_does_not_appear_is_left_out_and_said(venue: str, venueid: str, reason: str) -> None:
+def test_paper_that_was_not_accepted_is_left_out_with_a_note(venue: str, venueid: str, reason: str) -> None:
     program = read({"notes": [note("a"), note("b", venue=venue, venueid=venueid)], "count": 2})
 
     assert [paper.uid for paper in program.papers] == ["a"]
-    assert [one.message for one in program.notes] == [f"Left out because {reason}: 1 (b)."]
+    assert [note.message for note in program.notes] == [f"Left out because {reason}: 1 (b)."]
 
 
 @pytest.mark.parametrize("word", ["oral", "spotlight", "poster"])
-def test_venue_tells_the_decision(word: str) -> None:
+def test_decision_is_read_from_the_venue(word: str) -> None:
     (paper,) = read([note("a", venue=f"NeurIPS 2025 {word}")]).papers
     assert paper.decision == f"Accept ({word})"
 
@@ -92,7 +92,7 @@ def test_note_without_a_venue_is_a_draft() -> None:
     program = read([note("a", venue=None, venueid=None)])
 
     assert not is_stated(program.papers[0].status)
-    assert [one.kind for one in program.notes] == ["doubt"]
+    assert [note.kind for note in program.notes] == ["doubt"]
 
 
 def test_reviews_and_deleted_notes_are_counted() -> None:
@@ -100,22 +100,22 @@ def test_reviews_and_deleted_notes_are_counted() -> None:
     program = read([note("a"), review, {**note("d"), "ddate": 1700000000000}])
 
     assert [paper.uid for paper in program.papers] == ["a"]
-    assert [one.message for one in program.notes] == [
+    assert [note.message for note in program.notes] == [
         "Left out because deleted: 1 (d).",
         "Left out because they are reviews, comments or decisions: 1 notes.",
     ]
 
 
-def test_id_that_begins_with_a_sign_makes_a_uid() -> None:
+def test_uid_of_an_id_that_begins_with_a_sign_has_a_prefix() -> None:
     assert [paper.uid for paper in read([note("-a_b"), note("_c")]).papers] == ["n-a_b", "n_c"]
 
 
-def test_the_same_note_in_two_pages_is_one_paper() -> None:
+def test_same_note_in_two_files_is_one_paper() -> None:
     program = read([note("a")], {"notes": [note("a"), note("b")]})
     assert [paper.uid for paper in program.papers] == ["a", "b"]
 
 
-def test_bare_values_and_profiles_in_the_list_are_read() -> None:
+def test_unwrapped_values_and_author_profiles_are_read() -> None:
     row = {
         "id": "a",
         "content": {"title": "T", "venue": "X Poster", "authors": [{"fullname": "Bo", "username": "~Bo1"}]},
@@ -125,14 +125,14 @@ def test_bare_values_and_profiles_in_the_list_are_read() -> None:
     assert paper.authors[0].person == PersonRef(name="Bo", ids=(("openreview.net", "~Bo1"),))
 
 
-def test_an_e_mail_address_is_never_a_name() -> None:
+def test_email_address_as_author_name_is_refused() -> None:
     assert reported_problems(read, [note("a", authors=["bo@example.org"])]) == [
         "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address alone is none."
     ]
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         ({"x": 1}, '0.json, notes: The file must hold a list, by itself or in an object with "notes".'),
         ([1], "0.json, notes[0], content: This must be a note of OpenReview, not a number."),
@@ -146,5 +146,5 @@ def test_an_e_mail_address_is_never_a_name() -> None:
         ([], "There are no notes in the file. Did the address need a token?"),
     ],
 )
-def test_misfits_are_named(content: object, sentence: str) -> None:
-    assert reported_problems(read, content)[0] == sentence
+def test_malformed_note_is_reported(content: object, message: str) -> None:
+    assert reported_problems(read, content)[0] == message

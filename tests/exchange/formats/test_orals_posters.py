@@ -1,4 +1,4 @@
-"""Tests of the public export of conference sites: odd rows, stable output of the writer, real files."""
+"""Tests of the public export of conference sites: unusual rows, stable output of the writer, real files."""
 
 import json
 from collections import Counter
@@ -36,17 +36,17 @@ TIMES = {"starttime": "2026-07-08T01:00:00-07:00", "endtime": "2026-07-08T02:00:
 START, END = datetime(2026, 7, 8, 8, tzinfo=UTC), datetime(2026, 7, 8, 9, tzinfo=UTC)
 
 
-def page(*rows: dict[str, Any], **head: Any) -> Source:
-    content = {"count": len(rows), "next": None, "results": [{**ROW, **row} for row in rows], **head}
+def page(*rows: dict[str, Any], **page_fields: Any) -> Source:
+    content = {"count": len(rows), "next": None, "results": [{**ROW, **row} for row in rows], **page_fields}
     return Source("op.json", json.dumps(content).encode())
 
 
-def read_rows(*rows: dict[str, Any], **head: Any) -> Program:
-    return read([page(*rows, **head)], CONTEXT)
+def read_rows(*rows: dict[str, Any], **page_fields: Any) -> Program:
+    return read([page(*rows, **page_fields)], CONTEXT)
 
 
-def one_paper(*rows: dict[str, Any], **head: Any) -> PaperRecord:
-    (paper,) = read_rows(*rows, **head).papers
+def read_paper(*rows: dict[str, Any], **page_fields: Any) -> PaperRecord:
+    (paper,) = read_rows(*rows, **page_fields).papers
     return paper
 
 
@@ -59,7 +59,7 @@ def messages(program: Program) -> list[tuple[str, str]]:
     return [(note.kind, note.message) for note in program.notes]
 
 
-def written(program: Program, context: Context = CONTEXT) -> list[Source]:
+def written_sources(program: Program, context: Context = CONTEXT) -> list[Source]:
     return [Source(file.name, b"".join(file.chunks)) for file in write(program, context)]
 
 
@@ -68,16 +68,28 @@ def rows_of(sources: list[Source]) -> list[dict[str, Any]]:
     return rows
 
 
-def shown(program: Program) -> list[tuple[object, ...]]:
-    return [(one.uid, one.kind, one.session, one.start, one.end, one.room) for one in program.presentations]
+def presentation_rows(program: Program) -> list[tuple[object, ...]]:
+    return [
+        (
+            presentation.uid,
+            presentation.kind,
+            presentation.session,
+            presentation.start,
+            presentation.end,
+            presentation.room,
+        )
+        for presentation in program.presentations
+    ]
 
 
-def test_read_oral_and_poster_are_one_paper() -> None:
+def test_read_oral_and_poster_with_one_uid_are_one_paper() -> None:
     program = read_rows(
         {"id": 1, "eventtype": "Oral", "decision": "Accept (oral)"}, {"id": 2, "decision": "Accept (poster)"}
     )
     assert [(paper.uid, paper.decision) for paper in program.papers] == [("ab", "Accept (oral)")]
-    assert [(one.uid, one.kind, one.paper) for one in program.presentations] == [
+    assert [
+        (presentation.uid, presentation.kind, presentation.paper) for presentation in program.presentations
+    ] == [
         ("1", "oral", "ab"),
         ("2", "poster", "ab"),
     ]
@@ -91,17 +103,17 @@ def test_read_oral_and_poster_are_one_paper() -> None:
         {"uid": None, "name": "t!", "authors": [{"fullname": "A"}]},
     ],
 )
-def test_read_appearances_are_joined(second: dict[str, Any]) -> None:
+def test_read_events_of_the_same_paper_are_joined(second: dict[str, Any]) -> None:
     program = read_rows({"authors": [{"fullname": "A"}]}, {"id": 8, "eventtype": "Oral", **second})
     assert [(paper.uid, paper.title) for paper in program.papers] == [("ab", "T")]
 
 
-def test_read_same_title_of_others_is_another_paper() -> None:
+def test_read_same_title_by_other_authors_is_another_paper() -> None:
     rows = [{"id": n, "uid": "", "authors": [{"fullname": name}]} for n, name in ((1, "A"), (2, "B"))]
     assert [paper.uid for paper in read_rows(*rows).papers] == ["1", "2"]
 
 
-def test_read_titles_that_differ_poster_wins_and_is_noted() -> None:
+def test_read_title_of_the_poster_is_used_if_titles_differ() -> None:
     program = read_rows({"id": 1, "eventtype": "Oral", "name": "Longer title"}, {"id": 2, "name": "Title"})
     assert program.papers[0].title == "Title"
     assert messages(program) == [
@@ -112,16 +124,16 @@ def test_read_titles_that_differ_poster_wins_and_is_noted() -> None:
     ]
 
 
-def test_read_entities_are_decoded_once_and_tex_stays() -> None:
+def test_read_entities_are_decoded_once_and_tex_is_unchanged() -> None:
     program = read_rows({"name": r"Q&amp;A &amp;lt; R&D $\mathbf{T^3}$"})
     assert program.papers[0].title == r"Q&A &lt; R&D $\mathbf{T^3}$"
     assert [kind for kind, _ in messages(program)] == ["doubt"]
 
 
-def test_read_author_twice_is_one_and_namesakes_are_two() -> None:
+def test_read_repeated_author_is_one_and_authors_with_the_same_name_are_two() -> None:
     rows = [(1, "A"), (1, "A."), (None, "B"), (None, "B"), (2, "C"), (3, "C")]
-    program = read_rows({"authors": [{"id": number, "fullname": name} for number, name in rows]})
-    assert [(one.person.name, one.person.ids) for one in authors_of(program.papers[0])] == [
+    program = read_rows({"authors": [{"id": author_id, "fullname": name} for author_id, name in rows]})
+    assert [(author.person.name, author.person.ids) for author in authors_of(program.papers[0])] == [
         ("A", (("orals-posters", "1"),)),
         ("B", ()),
         ("C", (("orals-posters", "2"),)),
@@ -138,19 +150,19 @@ def test_read_author_twice_is_one_and_namesakes_are_two() -> None:
         ("https://conf.example/people/yu-2/", PersonRef(name="A", uid="yu-2")),
     ],
 )
-def test_read_author_is_pointed_at_by_host(url: str, person: PersonRef) -> None:
-    paper = one_paper({"authors": [{"id": 5, "fullname": "A", "url": url}]})
+def test_read_author_is_identified_by_host(url: str, person: PersonRef) -> None:
+    paper = read_paper({"authors": [{"id": 5, "fullname": "A", "url": url}]})
     assert [author.person for author in authors_of(paper)] == [person]
 
 
-def test_read_institutions_are_records_and_affiliations() -> None:
+def test_read_institutions_become_records_and_affiliations() -> None:
     program = read_rows({"authors": [{"id": 5, "fullname": "A", "institution": "ETH; Ł&amp;ódź"}]})
     (author,) = authors_of(program.papers[0])
     assert (author.affiliations, author.institutions) == (("ETH", "Ł&ódź"), ("eth", "l-odz"))
     assert [record.name for record in program.institutions] == ["ETH", "Ł&ódź"]
 
 
-def test_read_topic_path_is_a_tree() -> None:
+def test_read_topic_path_becomes_a_tree() -> None:
     program = read_rows({"topic": "Computer Vision->Other"})
     assert program.papers[0].topic == "computer-vision--other"
     assert program.topics == (
@@ -159,8 +171,8 @@ def test_read_topic_path_is_a_tree() -> None:
     )
 
 
-def test_read_absent_is_unstated_and_null_is_empty() -> None:
-    paper = one_paper({"topic": None, "keywords": [], "abstract": None})
+def test_read_absent_field_is_unstated_and_null_field_is_empty() -> None:
+    paper = read_paper({"topic": None, "keywords": [], "abstract": None})
     assert (paper.topic, paper.keywords, paper.abstract) == (None, (), UNSTATED)
     assert (paper.authors, paper.decision, paper.track) == (UNSTATED, UNSTATED, UNSTATED)
 
@@ -169,11 +181,11 @@ def test_read_absent_is_unstated_and_null_is_empty() -> None:
     ("group", "track"),
     [("ICML.cc/2026/Conference", ""), ("ICML.cc/2026/Position_Paper_Track", "Position Paper Track")],
 )
-def test_read_track_is_of_the_venue_group(group: str, track: str) -> None:
-    assert one_paper({"sourceurl": f"https://openreview.net/group?id={group}"}).track == track
+def test_read_track_is_that_of_the_venue_group(group: str, track: str) -> None:
+    assert read_paper({"sourceurl": f"https://openreview.net/group?id={group}"}).track == track
 
 
-def test_read_materials_get_hosts_and_kinds() -> None:
+def test_read_materials_have_absolute_urls_and_kinds() -> None:
     media = [
         {"type": "PDF", "name": "Slides", "file": "/media/a b.pdf", "visible": True},
         {"type": "URL", "name": "OpenReview", "uri": "https://openreview.net/forum?id=x"},
@@ -192,33 +204,37 @@ def test_read_materials_get_hosts_and_kinds() -> None:
 
 
 def test_read_session_spans_its_events() -> None:
-    later = {"starttime": "2026-07-08T02:00:00-07:00", "endtime": "2026-07-08T02:30:00-07:00"}
-    place = {"eventtype": "Oral", "session": "Oral 1", "parent_id": 9, "room_name": "HALL A"}
-    program = read_rows({**TIMES, **place}, {**later, **place, "id": 8, "uid": "cd"})
+    later_times = {"starttime": "2026-07-08T02:00:00-07:00", "endtime": "2026-07-08T02:30:00-07:00"}
+    location = {"eventtype": "Oral", "session": "Oral 1", "parent_id": 9, "room_name": "HALL A"}
+    program = read_rows({**TIMES, **location}, {**later_times, **location, "id": 8, "uid": "cd"})
     end = datetime(2026, 7, 8, 9, 30, tzinfo=UTC)
     (session,) = program.sessions
     assert session == SessionRecord(
         uid="9", kind="oral", title="Oral 1", start=START, end=end, room="hall-a", status="published"
     )
-    assert shown(program) == [("7", "oral", "9", START, END, None), ("8", "oral", "9", END, end, None)]
+    assert presentation_rows(program) == [
+        ("7", "oral", "9", START, END, None),
+        ("8", "oral", "9", END, end, None),
+    ]
     assert program.rooms == (RoomRecord(slug="hall-a", name="HALL A"),)
 
 
 def test_read_talks_of_two_rooms_are_two_sessions_in_any_order() -> None:
-    place: dict[str, Any] = {**TIMES, "eventtype": "Oral", "session": "Oral"}
-    a, b = {**place, "room_name": "A"}, {**place, "room_name": "B", "id": 8, "uid": "cd"}
-    found = [
-        {(one.uid, one.room) for one in program.sessions} for program in (read_rows(a, b), read_rows(b, a))
+    event: dict[str, Any] = {**TIMES, "eventtype": "Oral", "session": "Oral"}
+    event_in_a, event_in_b = {**event, "room_name": "A"}, {**event, "room_name": "B", "id": 8, "uid": "cd"}
+    rooms_by_uid = [
+        {(session.uid, session.room) for session in program.sessions}
+        for program in (read_rows(event_in_a, event_in_b), read_rows(event_in_b, event_in_a))
     ]
 
-    assert found == [{("oral-2026-07-08-a", "a"), ("oral-2026-07-08-b", "b")}] * 2
+    assert rooms_by_uid == [{("oral-2026-07-08-a", "a"), ("oral-2026-07-08-b", "b")}] * 2
 
 
 def test_read_second_slot_is_a_second_presentation() -> None:
-    second = {"starttime2": "2026-07-09T01:00:00Z", "endtime2": "2026-07-09T02:00:00Z"}
-    program = read_rows({**TIMES, **second, "session": "Posters", "room_name": None})
+    second_slot = {"starttime2": "2026-07-09T01:00:00Z", "endtime2": "2026-07-09T02:00:00Z"}
+    program = read_rows({**TIMES, **second_slot, "session": "Posters", "room_name": None})
     uid = "posters-2026-07-08-1700"
-    assert shown(program) == [
+    assert presentation_rows(program) == [
         ("7", "poster", uid, None, None, None),
         (
             "7-2",
@@ -229,32 +245,32 @@ def test_read_second_slot_is_a_second_presentation() -> None:
             None,
         ),
     ]
-    assert rows_of(written(program))[0]["starttime2"] == "2026-07-09T10:00:00+09:00"
+    assert rows_of(written_sources(program))[0]["starttime2"] == "2026-07-09T10:00:00+09:00"
 
 
-def test_read_unscheduled_and_hidden_events() -> None:
+def test_read_unscheduled_event_has_no_session_and_hidden_event_is_a_draft() -> None:
     program = read_rows({"session": "", "visible": False}, {"id": 8, "session": "S", "parent_id": 1})
-    assert shown(program) == [
+    assert presentation_rows(program) == [
         ("7", "poster", None, None, None, None),
         ("8", "poster", None, None, None, None),
     ]
-    assert [one.status for one in program.presentations] == ["draft", "published"]
+    assert [presentation.status for presentation in program.presentations] == ["draft", "published"]
     assert program.papers[0].status == "published"
     assert [kind for kind, _ in messages(program)] == ["warning"]
 
 
 def test_read_paper_of_hidden_events_is_a_draft() -> None:
-    assert one_paper({"visible": False}).status == "draft"
+    assert read_paper({"visible": False}).status == "draft"
 
 
-def test_read_abstracts_are_recognized_by_their_shape() -> None:
+def test_read_file_of_abstracts_is_recognized_by_its_structure() -> None:
     abstracts = Source("a.json", b'{"7": "Text", "99": "Nobody"}')
     program = read([abstracts, page({"abstract": None})], CONTEXT)
     assert program.papers[0].abstract == "Text"
     assert messages(program) == [("warning", "1 abstracts belong to no event of these files, such as 99.")]
 
 
-def test_read_fewer_rows_than_counted_and_new_fields_are_noted() -> None:
+def test_read_missing_rows_and_unknown_fields_are_noted() -> None:
     program = read_rows({"brand_new": 1}, count=5)
     assert messages(program) == [
         ("warning", 'The field "brand_new" is not known to this format and was left out.'),
@@ -280,10 +296,10 @@ def test_read_fewer_rows_than_counted_and_new_fields_are_noted() -> None:
         ),
     ],
 )
-def test_read_bad_row_is_refused(row: dict[str, Any], message: str) -> None:
-    with pytest.raises(ProgramError) as caught:
+def test_read_invalid_row_is_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProgramError) as error:
         read_rows(row)
-    assert message in str(caught.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -295,18 +311,18 @@ def test_read_bad_row_is_refused(row: dict[str, Any], message: str) -> None:
         (b"", "a.json: The file is empty."),
     ],
 )
-def test_read_other_files_are_refused(content: bytes, message: str) -> None:
-    with pytest.raises(ProgramError) as caught:
+def test_read_file_of_another_format_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(ProgramError) as error:
         read([Source("a.json", content)], CONTEXT)
-    assert str(caught.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
-def test_read_event_twice_is_refused() -> None:
+def test_read_repeated_event_id_is_refused() -> None:
     with pytest.raises(ProgramError, match=r"results\[1\] \(7\), id: Another event has this number"):
         read_rows({}, {"uid": "cd"})
 
 
-def written_program() -> Program:
+def sample_program() -> Program:
     authors = (AuthorRecord(person=PersonRef(name="A", uid="yu"), affiliations=("ETH",)),)
     paper = PaperRecord(uid="p", title="T &amp; U", authors=authors, topic="cv", track="Main talks")
     return Program(
@@ -321,8 +337,8 @@ def written_program() -> Program:
     )
 
 
-def test_write_row_has_every_field_and_only_real_values() -> None:
-    oral, poster = rows_of(written(written_program()))
+def test_write_row_has_every_field_in_order() -> None:
+    oral, poster = rows_of(written_sources(sample_program()))
     assert tuple(oral) == tuple(poster) == FIELDS
     assert (oral["id"], oral["uid"], oral["name"]) == (12, "p", "T &amp;amp; U")
     assert (oral["starttime"], oral["endtime"]) == ("2026-07-08T17:00:00+09:00", "2026-07-08T18:00:00+09:00")
@@ -334,8 +350,8 @@ def test_write_row_has_every_field_and_only_real_values() -> None:
     assert oral["sourceurl"] == "https://conf.example/2026/papers/?track=Main%20talks"
 
 
-def test_write_without_site_has_no_addresses_of_it() -> None:
-    oral, _ = rows_of(written(written_program(), Context("2026", 2026, "Asia/Seoul")))
+def test_write_without_site_url_has_no_site_urls() -> None:
+    oral, _ = rows_of(written_sources(sample_program(), Context("2026", 2026, "Asia/Seoul")))
     assert (oral["authors"][0]["url"], oral["sourceurl"]) == (None, None)
 
 
@@ -343,64 +359,67 @@ def test_write_hidden_material_stays_hidden() -> None:
     material = MaterialRecord(kind="pdf", url="https://secret.example/x.pdf", visible=False)
     paper = PaperRecord(uid="p", title="T", materials=(material,))
     program = Program(papers=(paper,), presentations=(PresentationRecord(uid="1", kind="oral", paper="p"),))
-    assert b"secret" not in written(program)[0].content
+    assert b"secret" not in written_sources(program)[0].content
 
 
 # The format has no other parts of a program.
-PARTS = ("institutions", "topics", "rooms", "papers", "sessions", "presentations")
+SUPPORTED_PARTS = ("institutions", "topics", "rooms", "papers", "sessions", "presentations")
 
 
 @settings(max_examples=80, deadline=None)
-@given(programs(full=True, min_size=2, part_names=PARTS) | programs(min_size=1, part_names=PARTS))
-def test_write_what_was_read_is_the_same_again(program: Program) -> None:
-    files = written(replace(program, presentations=linked(program)))
-    assert written(read(files, CONTEXT)) == files
+@given(
+    programs(full=True, min_size=2, part_names=SUPPORTED_PARTS)
+    | programs(min_size=1, part_names=SUPPORTED_PARTS)
+)
+def test_write_after_read_is_the_same(program: Program) -> None:
+    files = written_sources(replace(program, presentations=linked_presentations(program)))
+    assert written_sources(read(files, CONTEXT)) == files
 
 
-def linked(program: Program) -> tuple[PresentationRecord, ...]:
+def linked_presentations(program: Program) -> tuple[PresentationRecord, ...]:
     """Return the presentations linked to the papers, one of them without a time."""
     sessions = [*(session.uid for session in program.sessions), None]
     return tuple(
         replace(
-            one,
-            kind="oral" if one.kind == "talk" else one.kind,
+            presentation,
+            kind="oral" if presentation.kind == "talk" else presentation.kind,
             paper=program.papers[index % len(program.papers)].uid,
             session=sessions[index % len(sessions)],
         )
-        for index, one in enumerate(program.presentations)
+        for index, presentation in enumerate(program.presentations)
     )
 
 
 @pytest.mark.shared
-def test_read_real_conference_has_known_figures() -> None:
+def test_read_real_conference_has_known_counts() -> None:
     names = ("icml-2026-orals-posters.json", "icml-2026-abstracts.json")
     sources = [Source(name, (SHARED / name).read_bytes()) for name in names]
     program = read(sources, CONTEXT)
-    appearances = Counter(one.paper for one in program.presentations)
+    event_counts = Counter(presentation.paper for presentation in program.presentations)
     assert (len(program.papers), len(program.presentations)) == (6628, 6796)
-    assert Counter(appearances.values()) == {1: 6460, 2: 168}
-    assert sum(one.session is None for one in program.presentations) == 753
+    assert Counter(event_counts.values()) == {1: 6460, 2: 168}
+    assert sum(presentation.session is None for presentation in program.presentations) == 753
     assert Counter(session.kind for session in program.sessions) == {"oral": 42, "poster": 8}
     assert sum(bool(paper.abstract) for paper in program.papers) == 823
     assert [note.kind for note in program.notes] == ["repeat"]
 
 
 @pytest.mark.shared
-def test_write_real_conference_reads_back_the_same() -> None:
+def test_write_real_conference_round_trips() -> None:
     names = ("icml-2026-orals-posters.json", "neurips-2025-two-rows.json")
     for name in names:
-        files = written(read([Source(name, (SHARED / name).read_bytes())], CONTEXT))
-        assert written(read(files, CONTEXT)) == files
+        files = written_sources(read([Source(name, (SHARED / name).read_bytes())], CONTEXT))
+        assert written_sources(read(files, CONTEXT)) == files
 
 
 # Addresses
 
 
-LONG = "https://example.org/" + "x" * 5_000
+LONG_URL = "https://example.org/" + "x" * 5_000
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"),
+    ("address", "url"),
     [
         ("https://example.org/a", "https://example.org/a"),
         ("//example.org/a", "https://example.org/a"),
@@ -411,33 +430,33 @@ LONG = "https://example.org/" + "x" * 5_000
         ("?page=2", ""),
         ("#top", ""),
         ("", ""),
-        (LONG, ""),
+        (LONG_URL, ""),
     ],
 )
-def test_address_is_whole_or_none(address: str, expected: str) -> None:
-    assert absolute_url(address, "mlsys.org") == expected
+def test_absolute_url_of_address(address: str, url: str) -> None:
+    assert absolute_url(address, "mlsys.org") == url
 
 
-def test_path_without_a_site_leads_nowhere() -> None:
+def test_absolute_url_of_path_without_host_is_empty() -> None:
     assert absolute_url("/media/a.pdf", "") == ""
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"),
+    ("address", "host"),
     [
         ("https://www.MLSys.org/a", "mlsys.org"),
         ("/virtual/2021", ""),
         ("http://localhost/a", ""),
         ("http://[::1", ""),
-        (LONG, ""),
+        (LONG_URL, ""),
     ],
 )
-def test_host_is_that_of_a_public_site(address: str, expected: str) -> None:
-    assert public_host(address) == expected
+def test_public_host_of_address(address: str, host: str) -> None:
+    assert public_host(address) == host
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"),
+    ("address", "track"),
     [
         ("https://openreview.net/group?id=MLSys.org/2024/Conference", ""),
         ("https://openreview.net/group?id=MLSys.org/2024/Position_Paper_Track", "Position Paper Track"),
@@ -446,5 +465,5 @@ def test_host_is_that_of_a_public_site(address: str, expected: str) -> None:
         ("", ""),
     ],
 )
-def test_track_is_that_of_the_venue_group(address: str, expected: str) -> None:
-    assert track_of(address) == expected
+def test_track_of_address(address: str, track: str) -> None:
+    assert track_of(address) == track

@@ -20,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "program-1.schema.json
 HEADER = '"format": "plenary-program", "version": 1'
 
 
-def written(program: Program) -> bytes:
+def written_json(program: Program) -> bytes:
     return written_content(write, program, CONTEXT)
 
 
@@ -34,23 +34,23 @@ def problems(text: bytes | str) -> list[str]:
 
 @settings(max_examples=60, deadline=None)
 @given(programs())
-def test_program_any_round_trip_is_exact(program: Program) -> None:
-    content = written(program)
+def test_any_program_round_trips_and_is_valid(program: Program) -> None:
+    content = written_json(program)
     assert read_back(content) == program
-    assert written(read_back(content)) == content
+    assert written_json(read_back(content)) == content
     assert list(Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
 
 
-def test_write_time_shows_offset_of_edition() -> None:
+def test_write_time_has_offset_of_edition_zone() -> None:
     start = datetime(2026, 7, 8, 1, tzinfo=UTC)
-    content = json.loads(written(Program(sessions=(SessionRecord(uid="s", start=start),))))
+    content = json.loads(written_json(Program(sessions=(SessionRecord(uid="s", start=start),))))
     assert content["sessions"] == [{"uid": "s", "start": "2026-07-08T10:00:00+09:00"}]
 
 
-def test_write_each_record_is_one_line() -> None:
+def test_write_each_record_on_one_line() -> None:
     start = datetime(2026, 7, 8, 1, tzinfo=UTC)
     sessions = tuple(SessionRecord(uid=uid, abstract="One.\n\nTwo.", start=start) for uid in ("s", "t"))
-    lines = written(Program(sessions=sessions)).decode().splitlines()
+    lines = written_json(Program(sessions=sessions)).decode().splitlines()
     assert [json.loads(line.rstrip(","))["uid"] for line in lines if line.startswith("  {")] == ["s", "t"]
     assert lines[:3] == ["{", ' "format": "plenary-program",', ' "version": 1,']
 
@@ -72,7 +72,7 @@ def test_schema_is_valid() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_read_byte_order_mark_and_crlf_are_taken() -> None:
+def test_read_file_with_byte_order_mark_and_crlf() -> None:
     content = "\ufeff{\r\n" + HEADER + ',\r\n"papers": [{"uid": "1", "title": "T"}]\r\n}'
     assert read_back(content.encode()).papers == (PaperRecord(uid="1", title="T"),)
 
@@ -107,7 +107,7 @@ def test_read_person_keeps_name_as_printed() -> None:
         (b'{"format": "plenary-program", "version": 2}', "program.json, version: This must be 1"),
     ],
 )
-def test_read_not_our_json_is_refused(content: bytes, message: str) -> None:
+def test_read_file_of_another_format_is_refused(content: bytes, message: str) -> None:
     (problem,) = problems(content)
     assert problem.startswith(message)
 
@@ -167,15 +167,15 @@ def test_read_not_our_json_is_refused(content: bytes, message: str) -> None:
         ),
     ],
 )
-def test_read_bad_field_is_refused(rows: str, message: str) -> None:
+def test_read_invalid_field_is_refused(rows: str, message: str) -> None:
     assert message in "\n".join(problems(f"{{{HEADER}, {rows}}}"))
 
 
-def test_read_every_problem_is_reported_and_capped() -> None:
+def test_read_at_most_50_problems_are_listed() -> None:
     rows = ", ".join(["7"] * 80)
-    found = problems(f'{{{HEADER}, "papers": [{rows}]}}')
-    assert len(found) == 51
-    assert found[-1] == "There are 30 more problems."
+    messages = problems(f'{{{HEADER}, "papers": [{rows}]}}')
+    assert len(messages) == 51
+    assert messages[-1] == "There are 30 more problems."
 
 
 def test_read_two_files_are_refused() -> None:

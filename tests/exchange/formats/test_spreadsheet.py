@@ -37,30 +37,32 @@ HOTCRP = """paper,title,first,last,email,affiliation,country
 """
 
 
-def book(sheets: dict[str, list[list[Any]]]) -> Source:
-    made = Workbook()
-    made.remove(made.active)
+def workbook_source(sheets: dict[str, list[list[Any]]]) -> Source:
+    workbook = Workbook()
+    workbook.remove(workbook.active)
     for name, rows in sheets.items():
-        page = made.create_sheet(name)
+        sheet = workbook.create_sheet(name)
         for row in rows:
-            page.append(row)
+            sheet.append(row)
     content = io.BytesIO()
-    made.save(content)
+    workbook.save(content)
     return Source("papers.xlsx", content.getvalue())
 
 
 def read(*sources: str | Source) -> Program:
-    files = [Source("papers.csv", one.encode()) if isinstance(one, str) else one for one in sources]
+    files = [
+        Source("papers.csv", source.encode()) if isinstance(source, str) else source for source in sources
+    ]
     return spreadsheet.read(files, Context("2026", 2026, "UTC"))
 
 
-def people(paper: PaperRecord) -> list[tuple[str, tuple[str, ...], bool]]:
+def author_rows(paper: PaperRecord) -> list[tuple[str, tuple[str, ...], bool]]:
     authors = stated(paper.authors, ())
-    return [(one.person.name, one.affiliations, one.corresponding) for one in authors]
+    return [(author.person.name, author.affiliations, author.corresponding) for author in authors]
 
 
-def test_easychair_workbook() -> None:
-    program = read(book(EASYCHAIR))
+def test_easychair_workbook_is_read() -> None:
+    program = read(workbook_source(EASYCHAIR))
 
     (paper,) = program.papers
     assert (paper.uid, paper.title, paper.abstract, paper.keywords) == (
@@ -70,8 +72,11 @@ def test_easychair_workbook() -> None:
         ("chaos", "stars"),
     )
     assert (paper.decision, paper.status) == ("ACCEPT", "published")
-    assert people(paper) == [("Mia Zed", ("NTNU, Norway",), True), ("Ann Abe", ("Tokyo Tech, Japan",), False)]
-    assert [str(one.where) + ": " + one.message for one in program.notes] == [
+    assert author_rows(paper) == [
+        ("Mia Zed", ("NTNU, Norway",), True),
+        ("Ann Abe", ("Tokyo Tech, Japan",), False),
+    ]
+    assert [str(note.where) + ": " + note.message for note in program.notes] == [
         (
             "papers.xlsx: Submissions: These columns were not taken: submitted. "
             "A mapping file can say what they are."
@@ -82,7 +87,7 @@ def test_easychair_workbook() -> None:
     ]
 
 
-def test_cmt_table() -> None:
+def test_cmt_table_is_read() -> None:
     program = read(CMT)
 
     first, second = program.papers
@@ -92,28 +97,28 @@ def test_cmt_table() -> None:
         ("Chips", "Nets"),
         "Main",
     )
-    assert people(first) == [("Mia Zed", ("NTNU",), True), ("Ann Abe", ("Tokyo Tech",), False)]
+    assert author_rows(first) == [("Mia Zed", ("NTNU",), True), ("Ann Abe", ("Tokyo Tech",), False)]
     assert (first.status, is_stated(second.status)) == ("published", False)
 
 
-def test_text_of_cells_is_shown_letter_by_letter() -> None:
+def test_text_of_cells_is_literal() -> None:
     table = "ID,Title,Authors,Abstract\n1,__init__ and a*b*c,M*a*x Zed,We use $a*b_c$ and __all__.\n"
     (paper,) = read(table).papers
 
     assert markup.plain(stated(paper.title, "")) == "__init__ and a*b*c"
-    assert [name for name, _, _ in people(paper)] == ["M*a*x Zed"]
+    assert [name for name, _, _ in author_rows(paper)] == ["M*a*x Zed"]
     assert stated(paper.abstract, "") == r"We use $a*b_c$ and \_\_all\_\_."
 
 
-def test_hotcrp_table_of_authors_makes_papers() -> None:
+def test_papers_are_read_from_hotcrp_table_of_authors() -> None:
     (paper,) = read(HOTCRP).papers
 
     assert (paper.uid, paper.title) == ("3", "A title")
-    assert people(paper) == [("Mia Zed", ("NTNU, Norway",), False), ("Ann Abe", ("Tokyo Tech",), False)]
+    assert author_rows(paper) == [("Mia Zed", ("NTNU, Norway",), False), ("Ann Abe", ("Tokyo Tech",), False)]
 
 
-def test_no_e_mail_address_is_kept() -> None:
-    for source in (book(EASYCHAIR), CMT, HOTCRP):
+def test_email_addresses_are_not_read() -> None:
+    for source in (workbook_source(EASYCHAIR), CMT, HOTCRP):
         assert "@" not in repr([read(source).papers, read(source).people])
 
 
@@ -130,8 +135,8 @@ def test_no_e_mail_address_is_kept() -> None:
         ("", []),
     ],
 )
-def test_names_of_a_cell(cell: str, names: list[str]) -> None:
-    assert [one.name for one in parse_authors(cell)] == names
+def test_author_names_are_read_from_a_cell(cell: str, names: list[str]) -> None:
+    assert [author.name for author in parse_authors(cell)] == names
 
 
 @pytest.mark.parametrize(
@@ -145,8 +150,8 @@ def test_names_of_a_cell(cell: str, names: list[str]) -> None:
         "Mia Zed¹ and Ann Abe^{1,2}\n(1) MIT\n(2) CMU",
     ],
 )
-def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
-    assert [(one.name, one.affiliations) for one in parse_authors(cell)] == [
+def test_affiliations_are_read_in_parentheses_or_by_number(cell: str) -> None:
+    assert [(author.name, author.affiliations) for author in parse_authors(cell)] == [
         ("Mia Zed", ("MIT",)),
         ("Ann Abe", ("MIT", "CMU")),
     ]
@@ -163,10 +168,10 @@ def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
         ("(MIT) Mia Zed", [("Mia Zed", ("MIT",))]),
     ],
 )
-def test_a_parenthesis_within_a_name_is_a_nickname(
+def test_parenthesis_within_a_name_is_a_nickname(
     cell: str, authors: list[tuple[str, tuple[str, ...]]]
 ) -> None:
-    assert [(one.name, one.affiliations) for one in parse_authors(cell)] == authors
+    assert [(author.name, author.affiliations) for author in parse_authors(cell)] == authors
 
 
 @pytest.mark.parametrize(
@@ -176,7 +181,7 @@ def test_a_parenthesis_within_a_name_is_a_nickname(
         ("map.json", '{"columns": {"titel": "title", "intern": ""}}'),
     ],
 )
-def test_mapping_file_names_columns(name: str, text: str) -> None:
+def test_mapping_file_assigns_columns(name: str, text: str) -> None:
     program = read("Nr;Titel;Intern\n5;Über n Körper;geheim\n", Source(name, text.encode()))
 
     assert [(paper.uid, paper.title) for paper in program.papers] == [("5", "Über n Körper")]
@@ -190,16 +195,16 @@ def test_links_become_materials() -> None:
     assert "This is no address and was left out: ask me" in [note.message for note in program.notes]
 
 
-def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
+def test_trap_13_formula_is_refused_in_a_workbook_and_text_in_csv() -> None:
     rows: list[list[Any]] = [["id", "title"], [1, '=HYPERLINK("http://x")']]
-    assert reported_problems(read, book({"S": rows})) == [
+    assert reported_problems(read, workbook_source({"S": rows})) == [
         "papers.xlsx: S, row 2, title: The cell holds a formula. Put its value in its place.",
     ]
     assert [paper.title for paper in read("id,title\n1,'=1+1\n2,-x\n").papers] == ["=1+1", "-x"]
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         (
             "a,b\n1,2\n",
@@ -219,20 +224,22 @@ def test_trap_13_formula_in_a_workbook_is_refused_and_text_is_text() -> None:
         ),
     ],
 )
-def test_misfits_are_named(text: str, sentence: str) -> None:
-    assert reported_problems(read, text) == [sentence]
+def test_invalid_table_is_reported(text: str, message: str) -> None:
+    assert reported_problems(read, text) == [message]
 
 
-def test_author_of_no_paper_is_named() -> None:
+def test_author_of_unknown_paper_is_reported() -> None:
     authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
     assert reported_problems(read, "id,title\n1,A\n", authors) == [
         "authors.csv, row 2, uid: There is no paper “9” in these files."
     ]
 
 
-def test_mapping_that_names_no_column_is_refused() -> None:
-    found = reported_problems(read, "id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
-    assert found[0].startswith('m.toml, columns.x: There is no such column: “titel”. Did you mean "title"?')
+def test_mapping_of_unknown_column_is_refused() -> None:
+    messages = reported_problems(read, "id,title\n1,A\n", Source("m.toml", b'[columns]\nx = "titel"'))
+    assert messages[0].startswith(
+        'm.toml, columns.x: There is no such column: “titel”. Did you mean "title"?'
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,5 +251,5 @@ def test_mapping_that_names_no_column_is_refused() -> None:
         ("Zed " + "1+" * 9_000 + "x", "Zed " + "1+" * 9_000 + "x"),
     ],
 )
-def test_cell_of_an_attacker_is_read_at_once(cell: str, name: str) -> None:
-    assert [one.name for one in parse_authors(cell)] == [name]
+def test_hostile_author_cell_is_read_as_one_name(cell: str, name: str) -> None:
+    assert [author.name for author in parse_authors(cell)] == [name]

@@ -29,7 +29,7 @@ from tests.exchange.strategies import LABELS, TEXTS, programs
 CONTEXT = Context("2026", 2026, "Europe/Berlin")
 
 
-def written(program: Program) -> bytes:
+def written_zip(program: Program) -> bytes:
     return written_content(write, program, CONTEXT)
 
 
@@ -45,7 +45,7 @@ def problems(**files: str | bytes) -> str:
     return "\n".join(reported_problems(read_csv, **files))
 
 
-def zipped(name: str, content: bytes) -> Source:
+def zip_source(name: str, content: bytes) -> Source:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(name, content)
@@ -54,29 +54,29 @@ def zipped(name: str, content: bytes) -> Source:
 
 @settings(max_examples=60, deadline=None)
 @given(programs(full=True))
-def test_program_fully_stated_round_trip_is_exact(program: Program) -> None:
-    content = written(program)
+def test_any_fully_stated_program_round_trips(program: Program) -> None:
+    content = written_zip(program)
     assert read([Source("x.zip", content)], CONTEXT) == program
-    assert written(program) == content
+    assert written_zip(program) == content
 
 
 @given(TEXTS)
-def test_guarded_cell_is_no_formula_and_comes_back(text: str) -> None:
+def test_guarded_text_is_not_a_formula_and_round_trips(text: str) -> None:
     assert remove_formula_guard(guard_formula(text)) == text
     assert not guard_formula(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 @given(LABELS, LABELS)
-def test_split_joined_comes_back(first: str, second: str) -> None:
+def test_joined_list_round_trips(first: str, second: str) -> None:
     assert split_list(join_list([first, second])) == (first, second)
 
 
-def test_split_tex_stays() -> None:
+def test_split_list_does_not_change_tex() -> None:
     assert split_list(r"$\alpha$; a\;b;; c") == (r"$\alpha$", "a;b", "c")
 
 
-def test_write_csv_is_made_for_spreadsheets() -> None:
-    content = written(Program(papers=(PaperRecord(uid="1", title="=1+1, Gröblacher"),)))
+def test_write_csv_has_byte_order_mark_crlf_and_guarded_formulas() -> None:
+    content = written_zip(Program(papers=(PaperRecord(uid="1", title="=1+1, Gröblacher"),)))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.read("papers.csv") == '\ufeffuid,title\r\n1,"\'=1+1, Gröblacher"\r\n'.encode()
         assert "authors.csv" not in archive.namelist()
@@ -95,30 +95,30 @@ def test_read_missing_column_is_unstated_and_empty_cell_is_empty() -> None:
     assert program.papers == (PaperRecord(uid="1", title="T", topic=None, keywords=()),)
 
 
-def test_read_without_uid_makes_it_of_the_title() -> None:
+def test_read_missing_uid_is_made_from_the_title() -> None:
     program = read_csv(
         papers="title,authors,keywords\nŁódź & more,A. Yu; B. Li,x; y\n",
         presentations="paper,kind\nlodz-more,oral\n",
     )
     authors = tuple(AuthorRecord(person=PersonRef(name=name)) for name in ("A. Yu", "B. Li"))
-    paper = PaperRecord(uid="lodz-more", title="Łódź & more", authors=authors, keywords=("x", "y"))
-    assert program.papers == (paper,)
+    expected_paper = PaperRecord(uid="lodz-more", title="Łódź & more", authors=authors, keywords=("x", "y"))
+    assert program.papers == (expected_paper,)
     assert [presentation.uid for presentation in program.presentations] == ["lodz-more-oral"]
 
 
-def test_read_child_table_alone_speaks_about_that_field_alone() -> None:
+def test_read_child_table_alone_states_only_that_field() -> None:
     program = read_csv(authors="paper,name,ids\n1,A. Yu,dblp:y/1\n1,B. Li,\n")
-    first = AuthorRecord(person=PersonRef(name="A. Yu", ids=(("dblp", "y/1"),)))
-    authors = (first, AuthorRecord(person=PersonRef(name="B. Li")))
+    first_author = AuthorRecord(person=PersonRef(name="A. Yu", ids=(("dblp", "y/1"),)))
+    authors = (first_author, AuthorRecord(person=PersonRef(name="B. Li")))
     assert program.papers == (PaperRecord(uid="1", authors=authors),)
 
 
 def test_read_menu_levels_are_nested() -> None:
     program = read_csv(menu="level,label,kind,target\n1,A,section,home\n2,B,page,faq\n1,C,section,talks\n")
-    inner = MenuRecord(label="B", kind="page", target="faq")
-    first = MenuRecord(label="A", kind="section", target="home", children=(inner,))
-    last = MenuRecord(label="C", kind="section", target="talks")
-    assert program.edition == EditionRecord(slug="2026", menu=(first, last))
+    child = MenuRecord(label="B", kind="page", target="faq")
+    first = MenuRecord(label="A", kind="section", target="home", children=(child,))
+    second = MenuRecord(label="C", kind="section", target="talks")
+    assert program.edition == EditionRecord(slug="2026", menu=(first, second))
 
 
 def test_read_grant_may_have_no_person() -> None:
@@ -126,7 +126,7 @@ def test_read_grant_may_have_no_person() -> None:
     assert program.awards[0].grants == (GrantRecord(paper="1"),)
 
 
-def test_read_wall_time_is_of_edition_on_both_sides_of_a_change() -> None:
+def test_read_wall_time_is_in_edition_zone_before_and_after_a_clock_change() -> None:
     text = "uid,start\na,2026-03-28 10:00\nb,2026-03-29T10:00\nc,2026-03-29 10:00+00:00\n"
     starts = [record.start for record in read_csv(sessions=text).sessions]
     moments = [start.astimezone(UTC) for start in starts if isinstance(start, datetime)]
@@ -134,19 +134,19 @@ def test_read_wall_time_is_of_edition_on_both_sides_of_a_change() -> None:
     assert hours == [(28, 9), (29, 8), (29, 10)]
 
 
-def test_read_zone_is_the_one_edition_states() -> None:
+def test_read_time_is_in_the_zone_of_the_edition_table() -> None:
     program = read_csv(edition="timezone\nAsia/Seoul\n", sessions="uid,start\na,2026-07-08 10:00\n")
     assert program.sessions[0].start == datetime(2026, 7, 8, 1, tzinfo=UTC)
 
 
-def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
+def test_read_ambiguous_wall_time_is_the_first_and_noted() -> None:
     program = read_csv(sessions="uid,start\na,2026-10-25 02:30\nb,2026-10-25 02:30+01:00\n")
     assert [record.start for record in program.sessions] == [
         datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
         datetime(2026, 10, 25, 1, 30, tzinfo=UTC),
     ]
     assert [str(note.where) for note in program.notes] == ["sessions.csv, row 2"]
-    assert read([Source("x.zip", written(program))], CONTEXT).notes == ()
+    assert read([Source("x.zip", written_zip(program))], CONTEXT).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
         ("people", "uid,ids\na,dblp\n", "people.csv, row 2, name: The name is missing."),
     ],
 )
-def test_read_bad_table_is_refused(name: str, text: str, message: str) -> None:
+def test_read_invalid_table_is_refused(name: str, text: str, message: str) -> None:
     assert message in problems(**{name: text})
 
 
@@ -186,7 +186,7 @@ def test_read_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "papers.csv: The table has more than 2 rows." in problems(papers="uid\n1\n2\n3\n")
 
 
-def test_read_latin_1_says_what_to_save_as() -> None:
+def test_read_latin_1_is_refused_with_the_encoding_to_use() -> None:
     message = problems(papers="uid,title\n1,Größe\n".encode("latin-1"))
     assert message == (
         "papers.csv: The file is not text in the encoding UTF-8. "
@@ -201,7 +201,7 @@ def test_read_author_of_unknown_paper_is_refused() -> None:
     )
 
 
-def test_read_authors_given_twice_are_refused() -> None:
+def test_read_authors_in_column_and_file_are_refused() -> None:
     assert "Keep that file or this column" in problems(
         papers="uid,authors\n1,A\n", authors="paper,name\n1,A\n"
     )
@@ -210,17 +210,17 @@ def test_read_authors_given_twice_are_refused() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (zipped("../papers.csv", b"uid\n1\n"), "Pack the files themselves"),
-        (zipped("tables/papers.csv", b"uid\n1\n"), "Pack the files themselves"),
+        (zip_source("../papers.csv", b"uid\n1\n"), "Pack the files themselves"),
+        (zip_source("tables/papers.csv", b"uid\n1\n"), "Pack the files themselves"),
         (Source("all.zip", b"PK\x03\x04 nonsense"), "The ZIP file is damaged or not supported."),
         (Source("all.zip", b"PK\x05\x06" + b"\0" * 18), "There is no table to read."),
     ],
     ids=["upwards", "folder", "nonsense", "empty"],
 )
-def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
+def test_read_invalid_zip_is_refused(source: Source, message: str) -> None:
     assert message in "\n".join(reported_problems(read, [source], CONTEXT))
 
 
-def test_tables_headings_are_words() -> None:
+def test_headings_are_words() -> None:
     columns = chain.from_iterable(table.headings for table in TABLES.values())
     assert all(column_heading(column).replace(" ", "").isalpha() for column in columns)

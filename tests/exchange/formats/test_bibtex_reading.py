@@ -34,7 +34,7 @@ def test_entry_becomes_a_paper() -> None:
     first, second = read(FILE).papers
 
     assert (first.uid, first.title) == ("zed-21", "The GPU of Müller & $x_{1}$, 50% *faster*")
-    assert [one.person.name for one in stated(first.authors, ())] == [
+    assert [author.person.name for author in stated(first.authors, ())] == [
         "Jan van der Berg", "Łukasz Müller Jr.", "The ATLAS Team",
     ]  # fmt: skip
     assert (first.keywords, first.pages, first.abstract) == (
@@ -46,7 +46,7 @@ def test_entry_becomes_a_paper() -> None:
     assert (second.uid, second.title) == ("second", "In parentheses")
 
 
-def test_volumes_and_incomplete_authors_are_said() -> None:
+def test_skipped_volume_and_incomplete_author_list_are_noted() -> None:
     assert [(str(note.where), note.message) for note in read(FILE).notes] == [
         ("x.bib, line 5 (zed:21)", "The list of authors ends in “and others”: it is not complete."),
         ("", "Left out because they are whole volumes: book21."),
@@ -54,7 +54,7 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tex", "plain"),
+    ("tex", "text"),
     [
         (r"\'e \`{a} \^o \H{o} \k{a} \r a \c{c} \v s {\ss} \o \AE", "é à ô ő ą å ç š ß øÆ"),
         (r"$\alpha_{1}$ and \(x\) and $\lbrace$", r"$\alpha_{1}$ and \(x\) and {"),
@@ -72,34 +72,38 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
         (r"After \maketitle", "After "),
     ],
 )
-def test_tex_becomes_text(tex: str, plain: str) -> None:
-    assert decode_tex(tex) == plain
+def test_tex_is_decoded(tex: str, text: str) -> None:
+    assert decode_tex(tex) == text
 
 
-def test_names_and_keywords_are_plain_text() -> None:
-    (found,) = read(
+def test_names_and_keywords_are_read_as_plain_text() -> None:
+    (read_paper,) = read(
         r"@misc{a, title={A}, author={Zed, \emph{Mia} trans*}, keywords={\_\_init\_\_, a*b*}}"
     ).papers
 
-    assert [one.person.name for one in stated(found.authors, ())] == ["Mia trans* Zed"]
-    assert found.keywords == ("__init__", "a*b*")
+    assert [author.person.name for author in stated(read_paper.authors, ())] == ["Mia trans* Zed"]
+    assert read_paper.keywords == ("__init__", "a*b*")
 
 
-def test_parts_of_a_value_are_joined() -> None:
-    (found,) = read(
+def test_concatenated_parts_of_a_value_are_joined() -> None:
+    (read_paper,) = read(
         '@string{gpu = {GPU}}\n@string{gpus = gpu # "s"}\n'
         '@misc{a, title = "On " # GPUs # { and {#}} # " more", abstract = "a # b", keywords = {x} # ", y"}'
     ).papers
 
-    assert (found.title, found.abstract, found.keywords) == ("On GPUs and # more", "a # b", ("x", "y"))
+    assert (read_paper.title, read_paper.abstract, read_paper.keywords) == (
+        "On GPUs and # more",
+        "a # b",
+        ("x", "y"),
+    )
 
 
 @pytest.mark.parametrize("command", ["footnote", "href", "sqrt", "verb"])
-def test_title_that_ends_within_a_command_stays_as_it_is(command: str) -> None:
-    found = read(rf"@misc{{a, title={{Of \{command}}}}}")
+def test_title_that_ends_with_an_incomplete_command_is_not_decoded(command: str) -> None:
+    read_program = read(rf"@misc{{a, title={{Of \{command}}}}}")
 
-    assert [paper.title for paper in found.papers] == [rf"Of \{command}"]
-    assert [(str(note.where), note.message) for note in found.notes] == [
+    assert [paper.title for paper in read_program.papers] == [rf"Of \{command}"]
+    assert [(str(note.where), note.message) for note in read_program.notes] == [
         ("x.bib, line 1 (a)", "A command of TeX lacks what belongs to it in title: the text stays as it is.")
     ]
 
@@ -118,16 +122,19 @@ def test_title_that_ends_within_a_command_stays_as_it_is(command: str) -> None:
         r"\emph{(x)}y",
     ],
 )
-def test_trap_15_titles_come_back(title: str) -> None:
-    made = program(paper("17", author("Mia Zed"), author("Jan van der Berg"), title=title))
-    (found,) = read(written_content(bibtex.write, made, CONTEXT).decode()).papers
+def test_trap_15_title_round_trips(title: str) -> None:
+    input_program = program(paper("17", author("Mia Zed"), author("Jan van der Berg"), title=title))
+    (read_paper,) = read(written_content(bibtex.write, input_program, CONTEXT).decode()).papers
 
-    assert (found.uid, found.title) == ("17", title)
-    assert [one.person.name for one in stated(found.authors, ())] == ["Mia Zed", "Jan van der Berg"]
+    assert (read_paper.uid, read_paper.title) == ("17", title)
+    assert [author.person.name for author in stated(read_paper.authors, ())] == [
+        "Mia Zed",
+        "Jan van der Berg",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         (
             "@misc{a, title={A}}\n@misc{b, title={B}\n@misc{c, title={C}}",
@@ -163,5 +170,5 @@ def test_trap_15_titles_come_back(title: str) -> None:
         ("no entry", "There is no entry of a paper in the file."),
     ],
 )
-def test_what_cannot_be_parsed_is_named(content: str, sentence: str) -> None:
-    assert reported_problems(read, content)[0].strip() == sentence
+def test_unreadable_entry_is_reported(content: str, message: str) -> None:
+    assert reported_problems(read, content)[0].strip() == message

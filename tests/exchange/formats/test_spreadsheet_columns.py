@@ -29,7 +29,7 @@ from exchange.records import PresentationRecord, Program, stated
 from tests.exchange.outputs import reported_problems
 
 DAYS = (date(2026, 7, 6), date(2026, 7, 10))
-ROWS = {
+KNOWN_ROWS = {
     "session": [
         KnownRow("s1", "Poster session 1", "poster", datetime(2026, 7, 7, 1, tzinfo=UTC), room="hall-a"),
         KnownRow("day-1", "Orals", "oral", datetime(2026, 7, 6, 1, tzinfo=UTC)),
@@ -45,34 +45,42 @@ ROWS = {
     "topic": [KnownRow("systems", "Systems")],
     "presentation kind": [KnownRow("oral", "Oral"), KnownRow("lightning", "Lightning talk")],
 }
-CONTEXT = Context("2026", 2026, "Asia/Seoul", days=DAYS, known=lambda kind: ROWS.get(kind, []))
+CONTEXT = Context("2026", 2026, "Asia/Seoul", days=DAYS, known=lambda kind: KNOWN_ROWS.get(kind, []))
 
 
-def table(text: str) -> Source:
+def csv_source(text: str) -> Source:
     return Source("list.csv", text.encode())
 
 
 def read(*sources: str | Source, context: Context = CONTEXT) -> Program:
-    return spreadsheet.read([table(one) if isinstance(one, str) else one for one in sources], context)
+    return spreadsheet.read(
+        [csv_source(source) if isinstance(source, str) else source for source in sources], context
+    )
 
 
-def guessed(text: str) -> dict[str, str]:
+def guessed_fields(text: str) -> dict[str, str]:
     """Return the fields of a table's columns by heading."""
     headings, *rows = csv.reader(io.StringIO(text))
     return dict(zip(headings, guess_columns(headings, samples_of(rows, len(headings))), strict=True))
 
 
-def shown(program: Program) -> list[tuple[Any, ...]]:
+def presentation_rows(program: Program) -> list[tuple[Any, ...]]:
     return [
-        (one.uid, one.kind, one.paper, one.session or None, stated(one.board, ""))
-        for one in program.presentations
+        (
+            presentation.uid,
+            presentation.kind,
+            presentation.paper,
+            presentation.session or None,
+            stated(presentation.board, ""),
+        )
+        for presentation in program.presentations
     ]
 
 
-def times(one: PresentationRecord) -> tuple[str, str]:
+def wall_times(presentation: PresentationRecord) -> tuple[str, str]:
     """Return the wall times in Seoul."""
     seoul = timedelta(hours=9)
-    start, end = stated(one.start, None), stated(one.end, None)
+    start, end = stated(presentation.start, None), stated(presentation.end, None)
     return tuple(f"{moment + seoul:%d %H:%M}" if moment else "" for moment in (start, end))  # type: ignore[return-value]
 
 
@@ -132,30 +140,33 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_columns_of_known_layouts_are_guessed(name: str) -> None:
+def test_columns_of_known_layout_are_guessed(name: str) -> None:
     text, expected = LAYOUTS[name]
     headings, *rows = csv.reader(io.StringIO(text))
-    found = guess_columns(headings, samples_of(rows, len(headings)))
+    guessed = guess_columns(headings, samples_of(rows, len(headings)))
 
-    assert " ".join(found) == expected.replace("-", "")
+    assert " ".join(guessed) == expected.replace("-", "")
 
 
-def test_no_field_is_guessed_twice_but_those_of_which_a_row_has_several() -> None:
+def test_only_repeatable_fields_are_guessed_twice() -> None:
     names = [name for field in FIELDS.values() for name in field.names.split(", ")]
-    found = guess_columns(names, [[] for _ in names])
-    taken = [name for name in found if name and not FIELDS[name].is_repeated]
+    guessed = guess_columns(names, [[] for _ in names])
+    unrepeated = [name for name in guessed if name and not FIELDS[name].is_repeated]
 
-    assert sorted(taken) == sorted(set(taken))
-    assert {*found} - {""} >= {one.name for fields in GROUPS.values() for one in fields} - {"name", "status"}
+    assert sorted(unrepeated) == sorted(set(unrepeated))
+    assert {*guessed} - {""} >= {field.name for fields in GROUPS.values() for field in fields} - {
+        "name",
+        "status",
+    }
 
 
-def test_status_of_ours_and_decision_are_recognized_by_their_cells() -> None:
-    assert guessed("id,title,decision,status\n1,A,Accept,published\n")["status"] == "status"
-    assert guessed("id,title,status\n1,A,Accept (poster)\n")["status"] == "decision"
+def test_status_and_decision_columns_are_distinguished_by_their_cells() -> None:
+    assert guessed_fields("id,title,decision,status\n1,A,Accept,published\n")["status"] == "status"
+    assert guessed_fields("id,title,status\n1,A,Accept (poster)\n")["status"] == "decision"
 
 
 @pytest.mark.parametrize(
-    ("lines", "expected"),
+    ("lines", "is_heading_row"),
     [
         ([["Title", "Authors"]], True),
         ([["Überschrift", "Leute"]], True),
@@ -165,8 +176,10 @@ def test_status_of_ours_and_decision_are_recognized_by_their_cells() -> None:
         ([], False),
     ],
 )
-def test_row_of_headings_is_distinguished_from_a_row_of_cells(lines: list[list[str]], expected: bool) -> None:
-    assert has_headings(lines) is expected
+def test_row_of_headings_is_distinguished_from_a_row_of_cells(
+    lines: list[list[str]], is_heading_row: bool
+) -> None:
+    assert has_headings(lines) is is_heading_row
 
 
 POSTERS = """Posters of 2026,,,,
@@ -177,25 +190,27 @@ P2,A new one,Poster session 1,Bo Li,CMU
 """
 
 
-def test_poster_list_finds_papers_sessions_and_presentations_that_are_here() -> None:
+def test_poster_list_refers_to_existing_papers_sessions_and_presentations() -> None:
     program = read(POSTERS)
 
-    assert shown(program) == [
+    assert presentation_rows(program) == [
         ("ev-9", "poster", "aB1", "s1", "P1"),
         ("a-new-one-poster", "poster", "a-new-one", "s1", "P2"),
     ]
-    assert [(one.uid, [a.affiliations for a in stated(one.authors, ())]) for one in program.papers] == [
+    assert [
+        (paper.uid, [author.affiliations for author in stated(paper.authors, ())]) for paper in program.papers
+    ] == [
         ("aB1", [("NTNU",), ("MIT",)]),
         ("a-new-one", [("CMU",)]),
     ]
     assert (program.sessions, program.rooms) == ((), ())
 
 
-def test_title_that_two_papers_have_means_neither() -> None:
-    assert [one.uid for one in read("title\nTwo of a name\n").papers] == ["two-of-a-name"]
+def test_title_of_two_known_papers_matches_neither() -> None:
+    assert [paper.uid for paper in read("title\nTwo of a name\n").papers] == ["two-of-a-name"]
 
 
-def test_sessions_are_made_of_their_rows() -> None:
+def test_new_sessions_span_their_rows() -> None:
     program = read(
         "id,title,session,room,date,start,end\n"
         "1,A,Fast chips,Hall A,July 8,10:00,10:20\n"
@@ -204,13 +219,18 @@ def test_sessions_are_made_of_their_rows() -> None:
         "4,D,Posters,Foyer,9.7.2026,16:00,18:00\n"
     )
 
-    assert [(one.uid, one.kind, one.room, stated(one.start, None)) for one in program.sessions] == [
+    assert [
+        (session.uid, session.kind, session.room, stated(session.start, None)) for session in program.sessions
+    ] == [
         ("fast-chips", "oral", "hall-a", datetime(2026, 7, 8, 1, tzinfo=UTC)),
         ("posters-2026-07-08", "poster", "foyer", datetime(2026, 7, 8, 7, tzinfo=UTC)),
         ("posters-2026-07-09", "poster", "foyer", datetime(2026, 7, 9, 7, tzinfo=UTC)),
     ]
-    assert [(one.slug, one.name) for one in program.rooms] == [("foyer", "Foyer")]
-    assert [(one.session, one.room, times(one)) for one in program.presentations] == [
+    assert [(room.slug, room.name) for room in program.rooms] == [("foyer", "Foyer")]
+    assert [
+        (presentation.session, presentation.room, wall_times(presentation))
+        for presentation in program.presentations
+    ] == [
         ("fast-chips", None, ("08 10:00", "08 10:20")),
         ("fast-chips", None, ("08 10:20", "08 10:40")),
         ("posters-2026-07-08", None, ("08 16:00", "08 18:00")),
@@ -218,23 +238,23 @@ def test_sessions_are_made_of_their_rows() -> None:
     ]
 
 
-def test_session_of_several_of_a_title_is_that_of_the_day() -> None:
+def test_of_sessions_with_one_title_the_one_on_the_given_day_is_matched() -> None:
     program = read("id,title,session,day,time\n1,A,Orals,Tuesday,10:00\n2,B,orals,Day 1,10:30\n")
 
-    assert [(one.session, times(one)) for one in program.presentations] == [
+    assert [(presentation.session, wall_times(presentation)) for presentation in program.presentations] == [
         ("day-2", ("07 10:00", "")),
         ("day-1", ("06 10:30", "")),
     ]
     assert program.sessions == ()
 
 
-def test_time_of_a_session_that_is_here_needs_no_date() -> None:
-    (one,) = read("id,title,session,time,minutes\n1,A,Poster session 1,10:00,20\n").presentations
+def test_time_in_a_known_session_needs_no_date() -> None:
+    (presentation,) = read("id,title,session,time,minutes\n1,A,Poster session 1,10:00,20\n").presentations
 
-    assert times(one) == ("07 10:00", "07 10:20")
+    assert wall_times(presentation) == ("07 10:00", "07 10:20")
 
 
-def test_session_that_is_nowhere_needs_times() -> None:
+def test_unknown_session_without_times_is_reported() -> None:
     assert reported_problems(read, "id,title,session\n1,A,Nowhere\n2,B,Nowhere\n") == [
         (
             "list.csv, row 2, session: There is no session “Nowhere” in this edition, and a new one needs "
@@ -254,11 +274,13 @@ def test_session_that_is_nowhere_needs_times() -> None:
         ("Round table", ["Round table"]),
     ],
 )
-def test_kinds_of_presentations(cell: str, kinds: list[str]) -> None:
-    assert [one.kind for one in read(f"id,title,accept as\n1,A,{cell}\n").presentations] == kinds
+def test_presentation_kinds_are_read_from_a_cell(cell: str, kinds: list[str]) -> None:
+    assert [
+        presentation.kind for presentation in read(f"id,title,accept as\n1,A,{cell}\n").presentations
+    ] == kinds
 
 
-def test_paper_may_have_a_row_for_each_presentation() -> None:
+def test_rows_of_one_paper_are_its_presentations() -> None:
     program = read(
         "id,title,kind,session,board\n1,A,Oral,Orals,\n1,A,Poster,Poster session 1,7\n".replace(
             "Orals", "day-1"
@@ -266,10 +288,13 @@ def test_paper_may_have_a_row_for_each_presentation() -> None:
     )
 
     assert len(program.papers) == 1
-    assert shown(program) == [("1-oral", "oral", "1", "day-1", ""), ("1-poster", "poster", "1", "s1", "7")]
+    assert presentation_rows(program) == [
+        ("1-oral", "oral", "1", "day-1", ""),
+        ("1-poster", "poster", "1", "s1", "7"),
+    ]
 
 
-def test_rows_of_kinds_that_are_sessions_are_no_papers() -> None:
+def test_keynote_and_break_rows_are_sessions_without_papers() -> None:
     program = read(
         "title,kind,room,date,start,end,speaker\n"
         "Chips for all,Keynote,Hall A,2026-07-06,09:00,10:00,Mia Zed (NTNU)\n"
@@ -277,34 +302,36 @@ def test_rows_of_kinds_that_are_sessions_are_no_papers() -> None:
     )
 
     assert program.papers == ()
-    assert [(one.uid, one.kind, one.room or None) for one in program.sessions] == [
+    assert [(session.uid, session.kind, session.room or None) for session in program.sessions] == [
         ("chips-for-all", "invited_talk", "hall-a"),
         ("coffee", "break", None),
     ]
-    assert [(r.person.name, r.role, r.affiliation) for r in stated(program.sessions[0].roles, ())] == [
-        ("Mia Zed", "speaker", "NTNU")
-    ]
+    assert [
+        (role.person.name, role.role, role.affiliation) for role in stated(program.sessions[0].roles, ())
+    ] == [("Mia Zed", "speaker", "NTNU")]
 
 
-def test_presenter_is_marked_by_name_or_initial() -> None:
+def test_presenter_is_matched_by_name_or_initial() -> None:
     program = read('id,title,authors,presenter\n1,A,"Mia Zed, Ann Abe",M. Zed\n2,B,"Bo Li, Al Bo",Somebody\n')
-    marked = [[a.presenting for a in stated(one.authors, ())] for one in program.papers]
+    presenting = [[author.presenting for author in stated(paper.authors, ())] for paper in program.papers]
 
-    assert marked == [[True, False], [False, False]]
+    assert presenting == [[True, False], [False, False]]
     assert "“Somebody” is not an author of the paper" in " ".join(note.message for note in program.notes)
 
 
-def test_affiliations_that_do_not_count_as_the_authors_are_left_out() -> None:
+def test_affiliations_are_left_out_if_their_number_is_not_that_of_the_authors() -> None:
     program = read(
         "id,title,authors,affiliation\n1,A,Mia Zed; Ann Abe; Bo Li,NTNU; MIT\n2,B,Mia Zed; Bo Li,MIT\n"
     )
-    first, second = ([a.affiliations for a in stated(one.authors, ())] for one in program.papers)
+    first, second = (
+        [author.affiliations for author in stated(paper.authors, ())] for paper in program.papers
+    )
 
     assert (first, second) == ([(), (), ()], [("MIT",), ("MIT",)])
     assert "there are 2 for 3 authors" in program.notes[0].message
 
 
-def test_dates_of_a_workbook_may_be_numbers() -> None:
+def test_workbook_dates_and_times_may_be_numbers() -> None:
     book = Workbook()
     for row in (
         ["Talks of the first day"],
@@ -317,13 +344,13 @@ def test_dates_of_a_workbook_may_be_numbers() -> None:
     book.save(content)
     program = read(Source("p.xlsx", content.getvalue()))
 
-    assert [times(one) for one in program.presentations] == [
+    assert [wall_times(presentation) for presentation in program.presentations] == [
         ("08 10:00", "08 10:30"),
         ("08 10:30", "08 11:00"),
     ]
 
 
-def test_award_topic_and_identifiers_come_in() -> None:
+def test_award_topic_and_author_ids_are_read() -> None:
     program = read(
         "id,title,topic,award,authors,author ids\n"
         "1,A,systems,Best paper,Mia Zed; Ann Abe,~Mia_Zed1; ~Ann_Abe1\n"
@@ -331,15 +358,15 @@ def test_award_topic_and_identifiers_come_in() -> None:
     (paper,), (award,) = program.papers, program.awards
 
     assert (paper.topic, program.topics) == ("systems", ())
-    assert [one.person.ids for one in stated(paper.authors, ())] == [
+    assert [author.person.ids for author in stated(paper.authors, ())] == [
         (("openreview", "~Mia_Zed1"),),
         (("openreview", "~Ann_Abe1"),),
     ]
-    assert (award.uid, [one.paper for one in stated(award.grants, ())]) == ("best-paper", ["1"])
+    assert (award.uid, [grant.paper for grant in stated(award.grants, ())]) == ("best-paper", ["1"])
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         (["", ""], "No column is mapped."),
         (["abstract", ""], "Title is not mapped."),
@@ -349,21 +376,21 @@ def test_award_topic_and_identifiers_come_in() -> None:
         (["title", "affiliation"], "Affiliations need a column with the authors."),
     ],
 )
-def test_columns_that_do_not_fit_are_named(columns: list[str], said: str) -> None:
-    (found,) = mapping_problems(columns, ["A", "B"], [["x"], ["10:00"]], is_one_day=False)
+def test_unusable_column_mapping_is_reported(columns: list[str], message: str) -> None:
+    (problem,) = mapping_problems(columns, ["A", "B"], [["x"], ["10:00"]], is_one_day=False)
 
-    assert found.startswith(said)
-
-
-def test_columns_that_fit_are_silent() -> None:
-    heads, samples = ["A", "B"], [["x"], ["10:00"]]
-
-    assert mapping_problems(["title", "start"], heads, samples, is_one_day=True) == []
-    assert mapping_problems(["keywords", "uid"], heads, samples, is_one_day=False) == []
-    assert mapping_problems(["session", "start"], heads, samples, is_one_day=False) == []
+    assert problem.startswith(message)
 
 
-def test_mapping_by_place_reads_tables_without_headings() -> None:
+def test_usable_column_mapping_has_no_problems() -> None:
+    headings, samples = ["A", "B"], [["x"], ["10:00"]]
+
+    assert mapping_problems(["title", "start"], headings, samples, is_one_day=True) == []
+    assert mapping_problems(["keywords", "uid"], headings, samples, is_one_day=False) == []
+    assert mapping_problems(["session", "start"], headings, samples, is_one_day=False) == []
+
+
+def test_mapping_by_index_reads_table_without_headings() -> None:
     mapping = Mapping(
         tables=[TableMapping(0, "", ["uid", "title", "", "keywords", "keywords"], has_header=False)]
     )
@@ -373,7 +400,7 @@ def test_mapping_by_place_reads_tables_without_headings() -> None:
 
 
 @pytest.mark.parametrize(
-    "one",
+    "table",
     [
         1,
         {},
@@ -381,8 +408,8 @@ def test_mapping_by_place_reads_tables_without_headings() -> None:
         {"file": 0, "sheet": "", "columns": {"uid": 1, "last": 1}},
     ],
 )
-def test_mapping_of_another_shape_is_refused_in_words(one: object) -> None:
-    mapping = Source("m.json", json.dumps({"tables": [one]}).encode())
+def test_malformed_table_mapping_is_refused(table: object) -> None:
+    mapping = Source("m.json", json.dumps({"tables": [table]}).encode())
 
     assert reported_problems(read, "1,A\n", mapping)[0].endswith(
         "A table needs its file, its sheet and its columns."
@@ -390,7 +417,7 @@ def test_mapping_of_another_shape_is_refused_in_words(one: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         (b"", "The file is empty."),
         (b"\0\1\2", "The file is no table."),
@@ -398,10 +425,10 @@ def test_mapping_of_another_shape_is_refused_in_words(one: object) -> None:
         (b'title,id\n"A,1\n', "is not CSV"),
     ],
 )
-def test_what_is_no_table_is_refused_in_words(content: bytes, sentence: str) -> None:
-    (found,) = reported_problems(read, Source("x.csv", content))[:1]
+def test_file_that_is_not_a_table_is_refused(content: bytes, message: str) -> None:
+    (problem,) = reported_problems(read, Source("x.csv", content))[:1]
 
-    assert sentence in found
+    assert message in problem
 
 
 @pytest.mark.parametrize(
@@ -420,14 +447,14 @@ def test_encoding_and_separator_are_guessed(content: bytes, encoding: str, separ
     assert grid.lines[1][1][0] == "Größe"
 
 
-def test_utf16_without_a_mark_can_be_chosen() -> None:
+def test_utf16_without_byte_order_mark_can_be_chosen() -> None:
     source = Source("x.csv", "title,id\nGröße,1\n".encode("utf-16-le"))
     (grid,) = read_grids([source], Findings(), dialects={0: TextDialect(encoding="utf-16")})
 
     assert grid.lines == [(1, ["title", "id"]), (2, ["Größe", "1"])]
 
 
-def test_first_rows_of_a_large_text_take_little_memory() -> None:
+def test_first_rows_of_a_large_file_are_read_with_little_memory() -> None:
     source = Source("x.csv", b"id,title\n" + b"1,On n bodies\n" * 500_000)
     tracemalloc.start()
     (grid,) = read_grids([source], Findings(), max_rows=50, any_encoding=True)
@@ -438,36 +465,36 @@ def test_first_rows_of_a_large_text_take_little_memory() -> None:
     assert peak < 2_000_000
 
 
-def test_rows_behind_thousands_of_blank_ones_are_not_looked_for() -> None:
+def test_rows_after_thousands_of_blank_rows_are_not_read() -> None:
     """Spreadsheets save a sheet with formatting in all rows as a million rows of commas."""
-    (grid,) = read_grids([table("id,title\n1,A\n" + ",\n" * 3_000 + "2,B\n")], Findings())
+    (grid,) = read_grids([csv_source("id,title\n1,A\n" + ",\n" * 3_000 + "2,B\n")], Findings())
 
     assert [number for number, _ in grid.lines] == [1, 2]
 
 
-def test_endless_line_is_refused() -> None:
+def test_line_of_ten_million_characters_is_refused() -> None:
     findings = Findings()
-    assert read_grids([table("id,title\n" + "," * 10_000_001)], findings) == []
+    assert read_grids([csv_source("id,title\n" + "," * 10_000_001)], findings) == []
 
     assert findings.has_problems
 
 
-def test_endless_heading_is_cut_and_like_no_other() -> None:
-    (grid,) = read_grids([table("x" * 3_000_000 + ",title\n1,A\n")], Findings())
+def test_very_long_heading_is_truncated_and_not_guessed() -> None:
+    (grid,) = read_grids([csv_source("x" * 3_000_000 + ",title\n1,A\n")], Findings())
     headings = headings_of([cells for _, cells in grid.lines], grid.width, has_header=True)
 
     assert (len(headings[0]), guess_columns(headings, [[], []])) == (1_000, ["", "title"])
 
 
-def test_columns_beyond_those_that_are_read_are_said_to_be() -> None:
-    (grid,) = read_grids([table(f"title{',' * 299}\nA{',' * 299}\n")], Findings())
+def test_table_with_values_beyond_column_200_is_marked_as_cut() -> None:
+    (grid,) = read_grids([csv_source(f"title{',' * 299}\nA{',' * 299}\n")], Findings())
     assert not grid.is_cut
-    (grid,) = read_grids([table(f"title\n{'a,' * 299}x\n")], Findings())
+    (grid,) = read_grids([csv_source(f"title\n{'a,' * 299}x\n")], Findings())
     assert (grid.width, grid.is_cut) == (200, True)
 
 
-def test_docs_list_the_headings_that_are_known() -> None:
+def test_docs_list_all_recognized_headings() -> None:
     docs = Path("docs/formats.md").read_text()
-    missing = [one.name for one in FIELDS.values() if f"| {one.names} |" not in docs]
+    missing = [field.name for field in FIELDS.values() if f"| {field.names} |" not in docs]
 
     assert missing == []
