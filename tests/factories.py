@@ -18,6 +18,8 @@ from schedule.models import Presentation, Room, Session, SessionKind, SessionRol
 
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
 MORNING = datetime(2021, 4, 6, 15, 0, tzinfo=UTC)  # 08:00 in Los Angeles
+# Fields of an edition that is not public.
+CLOSED: dict[str, Any] = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
 
 numbers = count(1)
 

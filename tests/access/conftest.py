@@ -10,11 +10,11 @@ from tests.access.world import World, make_world
 
 
 @pytest.fixture(scope="module")
-def made_world(made_once: Callable[..., Any]) -> Any:
+def module_world(made_once: Callable[..., Any]) -> Any:
     return made_once(make_world)
 
 
 @pytest.fixture
-def world(made_world: World) -> World:
+def world(module_world: World) -> World:
     """Return both editions with their rows and accounts. Changes of a test are rolled back."""
-    return deepcopy(made_world)
+    return deepcopy(module_world)

@@ -56,7 +56,7 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
 }
 
 # Models that the roles by task may access. The paper of the edition is in the track chair's topic.
-TASKS: dict[str, dict[str, str]] = {
+TASK_ROLE_MODELS: dict[str, dict[str, str]] = {
     "private_viewer": {label: line[4] for label, line in MODELS.items()}
     | dict.fromkeys(("people.personname", "schedule.programinvitation", "schedule.unavailability"), "v"),
     "track_chair": {
@@ -99,10 +99,10 @@ TASKS: dict[str, dict[str, str]] = {
 }
 
 
-def of_role(role: str, label: str) -> str:
+def role_permissions(role: str, label: str) -> str:
     """Return the permissions of a role for a model, as letters."""
-    if role in TASKS:
-        return TASKS[role].get(label, "")
+    if role in TASK_ROLE_MODELS:
+        return TASK_ROLE_MODELS[role].get(label, "")
     return MODELS[label][[*Role].index(Role(role))]
 
 
@@ -119,32 +119,32 @@ PAGES = {
     "export": "v",
 }
 # These histories show former names and e-mail addresses, so they require the permission to change the row.
-WHOLE_ROW = {
+STRICTER_PAGES = {
     "people.person": {"history": "c"},
     "people.personname": {"history": "c"},
     "people.personidentifier": {"history": "c"},
 }
 # Roles that may view private fields of people may also view their histories.
-READS_PRIVATE = {"private_viewer"}
+PRIVATE_READERS = {"private_viewer"}
 # Written by imports, and read-only in the admin. A conflict is resolved on its own page.
 READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
 # Discarded on their own pages.
-NOT_DELETED = {"exchange.importjob"}
+NOT_DELETABLE = {"exchange.importjob"}
 # Created by imports: it can only be deleted.
-NOT_ADDED = {"exchange.columnmapping"}
+NOT_ADDABLE = {"exchange.columnmapping"}
 # Computed by the program.
 READ_ONLY |= {"people.likelynamesake", "people.personpair", "people.institutionpair"}
 # All editors may choose people whom a public row shows.
-PUBLIC = {"people.person", "people.personidentifier"}
+PUBLIC_CHOICES = {"people.person", "people.personidentifier"}
 # A session chair may change some fields only, so neither restore a version nor undelete a row.
-PARTLY = {"restore", "bring_back"}
+RESTORING_PAGES = {"restore", "bring_back"}
 
 # URLs that belong to no model, and the roles that may open them.
 STAFF = {*map(str, Role), "other", "superuser"}
-KEEPERS = {"owner", "chair", "editor"}
-SEEING = KEEPERS | {"viewer", "private_viewer"}
-IMPORTING = KEEPERS | {"importer"}
-BESIDE: dict[str, set[str]] = {
+EDITORS = {"owner", "chair", "editor"}
+VIEWERS = EDITORS | {"viewer", "private_viewer"}
+IMPORTERS = EDITORS | {"importer"}
+OTHER_URLS: dict[str, set[str]] = {
     "index": STAFF,
     "app_list": STAFF - {"importer", "sponsors"},  # Of the app `papers`.
     "login": set(),  # Signed-in users are redirected.
@@ -152,41 +152,41 @@ BESIDE: dict[str, set[str]] = {
     "password_change": STAFF,
     "password_change_done": STAFF,
     "jsi18n": STAFF,
-    "autocomplete": SEEING | {"session_chair", "track_chair", "awards"},
-    "view_on_site": SEEING | {"session_chair", "track_chair", "awards"},
+    "autocomplete": VIEWERS | {"session_chair", "track_chair", "awards"},
+    "view_on_site": VIEWERS | {"session_chair", "track_chair", "awards"},
     "auth_user_password_change": set(),
     "account": STAFF,
-    "conference_edition_as_public": SEEING,
+    "conference_edition_as_public": VIEWERS,
     "accounts_membership_revoke": {"owner", "chair"},
     "accounts_membership_send": {"owner", "chair"},
     "accounts_membership_roles": {"owner", "chair"},
-    "conference_edition_preview": SEEING,
+    "conference_edition_preview": VIEWERS,
     "conference_edition_publish": {"owner", "chair"},
-    "exchange_importjob_progress": IMPORTING,
-    "exchange_importrun_undo": IMPORTING,
+    "exchange_importjob_progress": IMPORTERS,
+    "exchange_importrun_undo": IMPORTERS,
     "schedule_session_announce": {"owner", "chair"},
-    "schedule_release_working_copy": SEEING,
-    "schedule_session_assign": SEEING,
-    "schedule_session_boards": SEEING,
-    "schedule_session_board_labels": SEEING,
-    "people_person_compare": KEEPERS,
-    "people_person_merges": KEEPERS,
-    "people_person_unmerge": KEEPERS,
-    "people_person_split": KEEPERS,
-    "people_person_unsplit": KEEPERS,
+    "schedule_release_working_copy": VIEWERS,
+    "schedule_session_assign": VIEWERS,
+    "schedule_session_boards": VIEWERS,
+    "schedule_session_board_labels": VIEWERS,
+    "people_person_compare": EDITORS,
+    "people_person_merges": EDITORS,
+    "people_person_unmerge": EDITORS,
+    "people_person_split": EDITORS,
+    "people_person_unsplit": EDITORS,
     "people_personpair_look": set(),  # By POST alone.
-    "people_institution_compare": KEEPERS,
-    "people_institution_merges": KEEPERS,
-    "people_institution_unmerge": KEEPERS,
+    "people_institution_compare": EDITORS,
+    "people_institution_merges": EDITORS,
+    "people_institution_unmerge": EDITORS,
     "people_institutionpair_look": set(),
-    "schedule_programinvitation_prepare": KEEPERS,
-    "schedule_session_clashes": SEEING,
-    "schedule_session_colors": SEEING,
-    "schedule_session_planned": SEEING,
-    "schedule_session_posters": SEEING,
-    "schedule_session_talks": SEEING,
-    "schedule_session_timetable": SEEING,
-    "take_back": KEEPERS | {"track_chair"},
+    "schedule_programinvitation_prepare": EDITORS,
+    "schedule_session_clashes": VIEWERS,
+    "schedule_session_colors": VIEWERS,
+    "schedule_session_planned": VIEWERS,
+    "schedule_session_posters": VIEWERS,
+    "schedule_session_talks": VIEWERS,
+    "schedule_session_timetable": VIEWERS,
+    "take_back": EDITORS | {"track_chair"},
     "search": STAFF,
     "conference_edition_new": {"owner"},
     "hide_steps": set(),  # By POST alone.
@@ -213,8 +213,8 @@ RESOURCES = {
     "topics": "papers.topic",
 }
 # All users may read these, because the edition of the world is public, though most of its rows are not.
-READ_BY_ALL = {"conferences", "editions", "people", "releases"}
+READABLE_BY_ALL = {"conferences", "editions", "people", "releases"}
 # These belong to no edition, so all roles that enter content may add them.
-ADDED_BY_ALL = {"people", "institutions"}
+ADDABLE_BY_ALL = {"people", "institutions"}
 # Other URLs of the API, which show no rows.
-BESIDE_RESOURCES = {"root", "schema", "docs", "unknown"}
+OTHER_API_URLS = {"root", "schema", "docs", "unknown"}

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from exchange.exports.downloads import url_name
 from exchange.formats import citation_formats
 
-CITED = ("edition", "paper", "topic", "person")
-WORDS = {
+CITATION_SCOPES = ("edition", "paper", "topic", "person")
+NAMES_BY_KIND = {
     "page": """
         api:docs conference:site_page conference:page conference:sponsors conference:art
         people:list people:short people:detail people:institutions people:institution people:committee
@@ -44,11 +44,11 @@ WORDS = {
 }
 
 
-def lines() -> Iterator[tuple[str, str]]:
-    for ending in citation_formats():
-        yield from ((f"exchange:{what}_{url_name(ending)}", "file") for what in CITED)
-    for kind, names in WORDS.items():
+def url_kinds() -> Iterator[tuple[str, str]]:
+    for extension in citation_formats():
+        yield from ((f"exchange:{scope}_{url_name(extension)}", "file") for scope in CITATION_SCOPES)
+    for kind, names in NAMES_BY_KIND.items():
         yield from ((name, kind) for name in names.split())
 
 
-SITE: dict[str, str] = dict(lines())
+URL_KINDS: dict[str, str] = dict(url_kinds())

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.test import Client
 from django.urls import reverse
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -27,15 +26,15 @@ from papers.models import Authorship, Paper
 from people.models import CommitteeRole, Person, PersonIdentifier, PersonName
 from schedule.models import SessionRole, Speaker
 from tests import factories as make
-from tests.access.world import add_member
+from tests.access.world import add_member, signed_in_client
 from tests.api.writing import Writer, make_token
 from tests.exchange.programs import author, paper, program
 from tests.exchange.uploads import press_button, program_file, upload
 
 pytestmark = pytest.mark.django_db
 
-WRITING = [Role.OWNER, Role.CHAIR, Role.EDITOR]
-EMAIL, FORMER = "victim@example.org", "Victoria Formerly"
+EDITING_ROLES = [Role.OWNER, Role.CHAIR, Role.EDITOR]
+EMAIL, FORMER_NAME = "victim@example.org", "Victoria Formerly"
 
 
 class Site:
@@ -43,114 +42,117 @@ class Site:
 
     def __init__(self, role: str) -> None:
         self.edition = make.make_edition(2021)
-        self.other = make.make_edition(2022)
+        self.other_edition = make.make_edition(2022)
         self.user = add_member(str(role), self.edition, role)
         self.colleague = add_member("colleague", self.edition, Role.OWNER)
         with recording(Origin.IMPORT):
             self.person = make.make_person("Vic Tim", uid="victim", email=EMAIL, orcid="0000-0002-1825-0097")
             self.institution = make.make_institution("Far University", slug="far")
-            self.shown = make.make_paper(self.other, [self.person], uid="shown")
-            self.shown.authorships.get().institutions.add(self.institution)
-            PersonName.objects.create(person=self.person, name=FORMER, hidden=True)
+            shown = make.make_paper(self.other_edition, [self.person], uid="shown")
+            shown.authorships.get().institutions.add(self.institution)
+            PersonName.objects.create(person=self.person, name=FORMER_NAME, hidden=True)
         self.orphan = make.make_person("Or Phan", uid="orphan", email="orphan@example.org")
 
-    def reached(self) -> list[str]:
+    def accessible(self) -> list[str]:
         """Return the rows and private values of the other edition that the account can access."""
         access = access_of(User.objects.get(pk=self.user.pk))
-        found = [
+        values = [
             str(row)
             for row in (self.person, self.institution, self.orphan)
             if access.may("change", type(row), type(row).objects.get(pk=row.pk))
         ]
-        found += (
+        values += (
             access.rows(Person.objects.all(), "change")
             .filter(pk__in=[self.person.pk, self.orphan.pk])
             .values_list("name", flat=True)
         )
-        found += access.rows(PersonName.objects.filter(person=self.person)).values_list("name", flat=True)
+        values += access.rows(PersonName.objects.filter(person=self.person)).values_list("name", flat=True)
         identifiers = PersonIdentifier.objects.filter(person=self.person)
-        return [*found, *access.rows(identifiers, "change").values_list("value", flat=True)]
+        return [*values, *access.rows(identifiers, "change").values_list("value", flat=True)]
 
 
-@pytest.fixture(params=WRITING)
+@pytest.fixture(params=EDITING_ROLES)
 def site(request: pytest.FixtureRequest) -> Site:
     return Site(request.param)
 
 
-def put_author(site: Site, status: str) -> None:
+def add_authors(site: Site, status: str) -> None:
     make.make_paper(site.edition, [site.person, site.orphan], status=status)
 
 
-def put_institution(site: Site, status: str) -> None:
-    draft = make.make_paper(site.edition, ["Own Author"], status=status)
-    draft.authorships.get().institutions.add(site.institution)
+def add_institution(site: Site, status: str) -> None:
+    own_paper = make.make_paper(site.edition, ["Own Author"], status=status)
+    own_paper.authorships.get().institutions.add(site.institution)
 
 
-def put_role(site: Site, status: str) -> None:
+def add_session_roles(site: Site, status: str) -> None:
     for person in (site.person, site.orphan):
         make.add_role(make.make_session(site.edition, status=status), person)
 
 
-def put_speaker(site: Site, status: str) -> None:
+def add_speakers(site: Site, status: str) -> None:
     session = make.make_session(site.edition, status=status)
     make.make_presentation(session, speakers=[site.person, site.orphan], title="Talk", status=status)
 
 
-def put_award(site: Site, status: str) -> None:
+def add_award_grants(site: Site, status: str) -> None:
     make.make_award(site.edition, [site.person, site.orphan], status=status)
 
 
-def put_committee(site: Site, status: str) -> None:
+def add_committee_roles(site: Site, status: str) -> None:
     for person in (site.person, site.orphan):
         make.make_committee_role(site.edition, person, role=f"Member {CommitteeRole.objects.count()}")
 
 
-ROWS: list[Callable[[Site, str], None]] = [
-    put_author, put_institution, put_role, put_speaker, put_award, put_committee,
+ROW_ADDERS: list[Callable[[Site, str], None]] = [
+    add_authors, add_institution, add_session_roles, add_speakers, add_award_grants, add_committee_roles,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("status", ["draft", "published"])
-@pytest.mark.parametrize("put", ROWS, ids=lambda put: put.__name__)
-def test_trap_33_no_row_of_ones_own_gives_reach(
-    site: Site, put: Callable[[Site, str], None], status: str
+@pytest.mark.parametrize("add_rows", ROW_ADDERS, ids=lambda add_rows: add_rows.__name__)
+def test_trap_33_rows_added_by_the_account_give_no_access(
+    site: Site, add_rows: Callable[[Site, str], None], status: str
 ) -> None:
     with recording(Origin.FORM, site.user):
-        put(site, status)
+        add_rows(site, status)
 
-    assert site.reached() == []
+    assert site.accessible() == []
 
 
-@pytest.mark.parametrize("put", [put_author, put_role, put_speaker, put_award, put_committee])
-def test_rows_that_somebody_else_published_give_reach(site: Site, put: Callable[[Site, str], None]) -> None:
+@pytest.mark.parametrize(
+    "add_rows", [add_authors, add_session_roles, add_speakers, add_award_grants, add_committee_roles]
+)
+def test_rows_published_by_a_colleague_give_access(site: Site, add_rows: Callable[[Site, str], None]) -> None:
     with recording(Origin.FORM, site.colleague):
-        put(site, "published")
+        add_rows(site, "published")
 
-    assert "Vic Tim" in site.reached()
+    assert "Vic Tim" in site.accessible()
 
 
-def test_drafts_of_colleagues_give_no_reach_over_people_of_others(site: Site) -> None:
+def test_drafts_by_a_colleague_give_no_access(site: Site) -> None:
     with recording(Origin.FORM, site.colleague):
-        put_author(site, "draft")
+        add_authors(site, "draft")
 
-    assert site.reached() == []
+    assert site.accessible() == []
 
 
-def test_whom_one_entered_or_imported_one_reaches(site: Site) -> None:
+def test_entered_and_imported_people_are_accessible(site: Site) -> None:
     with acting_as(Origin.FORM, site.user):
         own = make.make_person("Own Person")
     with acting_as(Origin.FORM, site.colleague):
-        theirs = make.make_person("Colleague's Person")
-        make.make_paper(site.edition, [theirs], status="draft")
+        colleagues_person = make.make_person("Colleague's Person")
+        make.make_paper(site.edition, [colleagues_person], status="draft")
     with recording(Origin.IMPORT):
-        brought = make.make_person("Brought Person")
-        make.make_paper(site.edition, [brought], status="draft")
+        imported = make.make_person("Imported Person")
+        make.make_paper(site.edition, [imported], status="draft")
     access = access_of(User.objects.get(pk=site.user.pk))
 
-    assert [access.may("change", Person, person) for person in (own, theirs, brought)] == [True] * 3
+    people = (own, colleagues_person, imported)
+    assert [access.may("change", Person, person) for person in people] == [True] * 3
 
 
-def test_pointing_an_old_row_at_somebody_gives_no_reach(site: Site) -> None:
+def test_changing_the_person_of_an_old_row_gives_no_access(site: Site) -> None:
     with recording(Origin.IMPORT):
         published = make.make_paper(site.edition, ["Old Author"])
         session = make.make_session(site.edition)
@@ -164,22 +166,22 @@ def test_pointing_an_old_row_at_somebody_gives_no_reach(site: Site) -> None:
             row.save()
         published.authorships.get().institutions.add(site.institution)
 
-    assert site.reached() == []
+    assert site.accessible() == []
 
 
-class Climber(RuleBasedStateMachine):
+class AccessMachine(RuleBasedStateMachine):
     """State machine of an account that adds, publishes and changes rows, and never gains access."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.outer = transaction.atomic()
-        self.outer.__enter__()
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
         self.site = Site(Role.OWNER)
 
-    @rule(put=st.sampled_from(ROWS), status=st.sampled_from(["draft", "published"]))
-    def add(self, put: Callable[[Site, str], None], status: str) -> None:
+    @rule(add_rows=st.sampled_from(ROW_ADDERS), status=st.sampled_from(["draft", "published"]))
+    def add(self, add_rows: Callable[[Site, str], None], status: str) -> None:
         with recording(Origin.FORM, self.site.user):
-            put(self.site, status)
+            add_rows(self.site, status)
 
     @rule()
     def publish(self) -> None:
@@ -189,54 +191,48 @@ class Climber(RuleBasedStateMachine):
                 paper.save()
 
     @rule()
-    def bring_back(self) -> None:
+    def replace_papers(self) -> None:
         with recording(Origin.ACTION, self.site.user):
             self.site.edition.papers.all().delete()
-            put_author(self.site, "published")
+            add_authors(self.site, "published")
 
     @rule()
     def move_author(self) -> None:
         with acting_as(Origin.FORM, self.site.user):
             person = self.site.person
-            without = Paper.objects.filter(edition=self.site.edition).exclude(authorships__person=person)
-            for row in Authorship.objects.filter(paper__in=without)[:1]:
+            other_papers = self.site.edition.papers.exclude(authorships__person=person)
+            for row in Authorship.objects.filter(paper__in=other_papers)[:1]:
                 row.person = person
                 row.save()
 
     @invariant()
-    def nothing_is_reached(self) -> None:
-        assert self.site.reached() == []
+    def nothing_is_accessible(self) -> None:
+        assert self.site.accessible() == []
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
-        self.outer.__exit__(None, None, None)
+        self.atomic.__exit__(None, None, None)
 
 
-def test_trap_33_no_order_of_edits_gives_reach() -> None:
+def test_trap_33_no_sequence_of_edits_gives_access() -> None:
     options = hypothesis_settings(max_examples=12, stateful_step_count=6, deadline=None)
-    run_state_machine_as_test(Climber, settings=options)
+    run_state_machine_as_test(AccessMachine, settings=options)
 
 
 # All interfaces
 
 
-def signed_in(site: Site) -> Client:
-    client = Client()
-    client.force_login(site.user)
-    return client
-
-
 def test_trap_33_admin_shows_and_changes_nothing_private(site: Site) -> None:
     with recording(Origin.FORM, site.user):
-        put_author(site, "draft")
-    client = signed_in(site)
+        add_authors(site, "draft")
+    client = signed_in_client(site.user)
     page = client.get(reverse("admin:people_person_change", args=[site.person.pk]))
-    found = client.get(f"/admin/people/person/?q={EMAIL}")
+    search_page = client.get(f"/admin/people/person/?q={EMAIL}")
 
     assert page.status_code in (200, 403)
     assert EMAIL not in page.text
-    assert FORMER not in page.text
-    assert "Vic Tim" not in found.text
+    assert FORMER_NAME not in page.text
+    assert "Vic Tim" not in search_page.text
     client.post(reverse("admin:people_person_change", args=[site.person.pk]), {"name": "Changed"})
     assert Person.objects.get(pk=site.person.pk).name == "Vic Tim"
 
@@ -247,52 +243,54 @@ def test_trap_33_api_shows_and_changes_nothing_private(site: Site) -> None:
 
     assert Paper.objects.get(uid="mine").authorships.get().person == site.person
     assert EMAIL not in writer.get("people/victim/").text
-    assert FORMER not in writer.get("people/victim/").text
+    assert FORMER_NAME not in writer.get("people/victim/").text
     version = writer.get("people/victim/")["ETag"]
     writer.ask("patch", "people/victim/", {"email": "mine@example.org"}, 403, HTTP_IF_MATCH=version)
     assert Person.objects.get(pk=site.person.pk).email == EMAIL
 
 
-def test_trap_33_import_changes_nobody_of_others(site: Site) -> None:
-    described = PersonRecord(
+def test_trap_33_import_does_not_change_people_of_another_edition(site: Site) -> None:
+    changed_person = PersonRecord(
         ref=PersonRef(name="Vic Changed", uid="victim"), homepage="https://example.org/mine"
     )
-    written = program(paper("p1", author("Vic Tim", uid="victim")), people=(described,))
-    content = json.loads(program_file(written))
-    sent = {name: content[name] for name in ("format", "version", "papers", "people")}
-    client = signed_in(site)
-    job = upload(client, site.edition, ("p.json", json.dumps(sent).encode()))
+    imported = program(paper("p1", author("Vic Tim", uid="victim")), people=(changed_person,))
+    content = json.loads(program_file(imported))
+    data = {name: content[name] for name in ("format", "version", "papers", "people")}
+    client = signed_in_client(site.user)
+    job = upload(client, site.edition, ("p.json", json.dumps(data).encode()))
     assert [note[2] for note in job.notes if "You don’t have permission to change" in note[2]]
-    done = press_button(client, job, "confirm")
+    finished_job = press_button(client, job, "confirm")
 
-    assert done.state == "done", done.problems
+    assert finished_job.state == "done", finished_job.problems
     person = Person.objects.get(pk=site.person.pk)
     assert (person.name, person.homepage, person.email) == ("Vic Tim", "", EMAIL)
     assert Paper.objects.get(uid="p1").authorships.get().person == site.person
-    assert site.reached() == []
+    assert site.accessible() == []
 
 
-def test_trap_33_merging_with_ones_own_person_is_refused(site: Site) -> None:
+def test_trap_33_merge_with_an_own_person_is_refused(site: Site) -> None:
     with acting_as(Origin.FORM, site.user):
         own = make.make_person("Vic Tim", uid="own")
         make.make_paper(site.edition, [site.person, own], status="draft")
-    client = signed_in(site)
+    client = signed_in_client(site.user)
     query = f"?ids={own.pk},{site.person.pk}"
     client.post(f"/admin/people/person/compare/{query}", {"keep": own.pk, "do": "merge"})
 
     assert Person.objects.get(pk=site.person.pk).merged_into is None
     assert Person.objects.get(pk=own.pk).merged_into is None
-    assert site.reached() == []
+    assert site.accessible() == []
 
 
-def test_lists_ask_as_much_for_three_rows_as_for_one(site: Site, django_assert_num_queries: Any) -> None:
-    client, asked = signed_in(site), []
+def test_query_count_of_people_list_is_the_same_for_1_and_3_papers(
+    site: Site, django_assert_num_queries: Any
+) -> None:
+    client, query_counts = signed_in_client(site.user), []
     for number in (1, 3):
         with recording(Origin.IMPORT):
             while site.edition.papers.count() < number:
                 make.make_paper(site.edition, [make.make_person()])
         with django_assert_num_queries(14, exact=False) as queries:
             client.get("/admin/people/person/")
-        asked.append(len(queries))
+        query_counts.append(len(queries))
 
-    assert asked[0] == asked[1]
+    assert query_counts[0] == query_counts[1]

@@ -8,12 +8,19 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.roles import Role
-from api.resources import RESOURCES as KINDS
+from api.resources import RESOURCES as API_RESOURCES
 from api.resources import WRITABLE
 from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
-from tests.access.permission_table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, READ_BY_ALL, RESOURCES, of_role
-from tests.access.world import EVERYBODY, World
+from tests.access.permission_table import (
+    ADDABLE_BY_ALL,
+    ALL,
+    OTHER_API_URLS,
+    READABLE_BY_ALL,
+    RESOURCES,
+    role_permissions,
+)
+from tests.access.world import USERNAMES, World
 from tests.api.test_writing_resources import NEW
 from tests.api.writing import bearer, make_token
 
@@ -21,18 +28,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 # Changes to try: of fields that session chairs may change too, if there are any.
 CHANGES = {"sessions": {"abstract": "New."}, "presentations": {"recording_url": "https://example.org/v"}}
-NAMES = {
+RENAMED_FIELDS = {
     "papers": "title",
     "pages": "title",
     "announcements": "title",
     "key_dates": "title",
     "materials": "label",
 }
-REFUSED = {400, 401, 403, 404}
-ADDING = {"owner", "chair", "editor", "other", "superuser"}
+REFUSALS = {400, 401, 403, 404}
+CONTENT_EDITORS = {"owner", "chair", "editor", "other", "superuser"}
 
 
-def resources() -> Iterator[tuple[str, str]]:
+def url_resources() -> Iterator[tuple[str, str]]:
     """Yield the name and resource of each URL of the API; the resource is "" for other URLs."""
     for pattern in urlpatterns:
         callback: Any = pattern.callback
@@ -41,97 +48,103 @@ def resources() -> Iterator[tuple[str, str]]:
         yield str(pattern.name), callback.initkwargs["resource"].name if is_resource else ""
 
 
-def test_every_resource_stands_in_the_table() -> None:
-    assert {resource for _name, resource in resources() if resource} == {*RESOURCES}
-    assert {name for name, resource in resources() if not resource} == BESIDE_RESOURCES
-    assert {name: one.model._meta.label_lower for name, one in KINDS.items()} == RESOURCES
+def test_permission_table_lists_every_api_resource() -> None:
+    assert {resource for _name, resource in url_resources() if resource} == {*RESOURCES}
+    assert {name for name, resource in url_resources() if not resource} == OTHER_API_URLS
+    assert {name: resource.model._meta.label_lower for name, resource in API_RESOURCES.items()} == RESOURCES
 
 
-def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
-    """Return the permissions for a row of a resource; the row is of the other edition if `theirs` is true."""
+def expected_permissions(username: str, name: str, *, is_other: bool, is_public: bool) -> set[str]:
+    """Return the permissions for a row of a resource, of the other edition if `is_other` is true."""
     allowed: set[str] = set()
-    if who == "superuser":
+    if username == "superuser":
         allowed = {*ALL}
-    elif not theirs and who in [*Role]:
-        allowed = {*of_role(who, RESOURCES[name])}
-    elif who in ADDING and name in ADDED_BY_ALL:
+    elif not is_other and username in [*Role]:
+        allowed = {*role_permissions(username, RESOURCES[name])}
+    elif username in CONTENT_EDITORS and name in ADDABLE_BY_ALL:
         allowed = {"a"}
     if name not in WRITABLE:
         allowed &= {"v"}
-    return allowed | ({"v"} if is_public or (name in READ_BY_ALL and not theirs) else set())
+    return allowed | ({"v"} if is_public or (name in READABLE_BY_ALL and not is_other) else set())
 
 
-def path_of(name: str, row: Any) -> str:
-    resource, edition = KINDS[name], row
+def resource_path(name: str, row: Any) -> str:
+    resource, edition = API_RESOURCES[name], row
     for step in resource.edition.split("__") if resource.edition else ():
         edition = getattr(edition, step)
     url = resource.url(edition if resource.edition else None, getattr(row, resource.key))
     return url[url.index("/api/") :]
 
 
-class Visitor:
+class ApiUser:
     """Client that tries to read and write rows of a resource, and rolls back its writes."""
 
-    def __init__(self, world: World, who: str) -> None:
+    def __init__(self, world: World, username: str) -> None:
         self.client = Client()
-        self.headers = bearer(make_token(world.users[who], name="walk")) if who != "anonymous" else {}
+        user = world.users.get(username)
+        self.headers = bearer(make_token(user, name="walk")) if user else {}
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: Any) -> Any:
-        send, sent = getattr(self.client, method), {**self.headers, **headers}
+    def request(self, method: str, path: str, body: Any = None, **headers: Any) -> Any:
+        send, all_headers = getattr(self.client, method), {**self.headers, **headers}
         if method == "get":
-            return send(path, **sent)
+            return send(path, **all_headers)
         with transaction.atomic():
-            answer = send(path, body, content_type="application/json", **sent)
+            response = send(path, body, content_type="application/json", **all_headers)
             transaction.set_rollback(True)
-        return answer
+        return response
 
-    def can(self, name: str, row: Any, new: dict[str, Any], version: str) -> set[str]:
+    def permitted_methods(self, name: str, row: Any, new: dict[str, Any], version: str) -> set[str]:
         """Return the permitted methods, as the letters v, a, c and d."""
-        path, listed = path_of(name, row), f"/api/v1/{name}/"
-        changes = CHANGES.get(name, {NAMES.get(name, "name"): "Renamed"})
-        seen = {"HTTP_IF_MATCH": version}
-        answers = {"v": (self.ask("get", path), 200), "a": (self.ask("post", listed, new), 201)}
-        answers["c"] = (self.ask("patch", path, changes, **seen), 200)
-        answers["d"] = (self.ask("delete", path, None, **seen), 204)
-        assert {one.status_code for one, good in answers.values()} <= {200, 201, 204, 405, 409, *REFUSED}
-        urls = [one["url"] for one in self.ask("get", f"{listed}?page_size=100").json()["results"]]
-        assert any(url.endswith(path) for url in urls) is (answers["v"][0].status_code == 200)
+        path, list_path = resource_path(name, row), f"/api/v1/{name}/"
+        changes = CHANGES.get(name, {RENAMED_FIELDS.get(name, "name"): "Renamed"})
+        version_header = {"HTTP_IF_MATCH": version}
+        responses = {"v": (self.request("get", path), 200), "a": (self.request("post", list_path, new), 201)}
+        responses["c"] = (self.request("patch", path, changes, **version_header), 200)
+        responses["d"] = (self.request("delete", path, None, **version_header), 204)
+        statuses = {method: response.status_code for method, (response, _) in responses.items()}
+        assert {*statuses.values()} <= {200, 201, 204, 405, 409, *REFUSALS}
+        listed = self.request("get", f"{list_path}?page_size=100").json()["results"]
+        assert any(row["url"].endswith(path) for row in listed) is (statuses["v"] == 200)
         # A 409 means that the account may delete the row, but that other rows refer to it.
-        return {what for what, (one, good) in answers.items() if one.status_code in (good, 409)}
+        return {method for method, (_, success) in responses.items() if statuses[method] in (success, 409)}
 
 
-def wrong(world: World, who: str, *, theirs: bool = False, is_public: bool = False) -> list[str]:
+def find_differences(
+    world: World, username: str, *, is_other: bool = False, is_public: bool = False
+) -> list[str]:
     """Try all methods with every resource; return the results that differ from the table."""
-    rows, edition = (world.others, world.other) if theirs else (world.rows, world.edition)
-    visitor, found = Visitor(world, who), list[str]()
-    root = visitor if who == "superuser" else Visitor(world, "superuser")
+    rows, edition = (world.other_rows, world.other_edition) if is_other else (world.rows, world.edition)
+    api_user, differences = ApiUser(world, username), list[str]()
+    root = api_user if username == "superuser" else ApiUser(world, "superuser")
     for name, label in RESOURCES.items():
         row = rows[label]
-        version = root.ask("get", path_of(name, row)).headers.get("ETag", "")
+        version = root.request("get", resource_path(name, row)).headers.get("ETag", "")
         new = {**NEW.get(name, {}), **({"edition": edition.slug} if "edition" in NEW.get(name, {}) else {})}
         if name == "materials":
             new["paper"] = f"{edition.slug}/{row.paper.uid}"
-        can = visitor.can(name, row, new, version)
-        should = expected(who, name, theirs=theirs, is_public=is_public)
-        if can != should:
-            found.append(f"{name}: {sorted(can)}, not {sorted(should)}")
-    return found
+        permitted = api_user.permitted_methods(name, row, new, version)
+        expected_methods = expected_permissions(username, name, is_other=is_other, is_public=is_public)
+        if permitted != expected_methods:
+            differences.append(f"{name}: {sorted(permitted)}, not {sorted(expected_methods)}")
+    return differences
 
 
-@pytest.mark.parametrize("who", EVERYBODY)
-def test_every_resource_opens_as_the_table_says(who: str, world: World) -> None:
-    assert wrong(world, who) == []
+@pytest.mark.parametrize("username", USERNAMES)
+def test_resources_open_as_in_the_permission_table(username: str, world: World) -> None:
+    assert find_differences(world, username) == []
 
 
-@pytest.mark.parametrize("who", ["anonymous", "viewer", "other"])
-def test_what_is_public_is_read_by_all_and_changed_by_nobody_from_beside(who: str, world: World) -> None:
+@pytest.mark.parametrize("username", ["anonymous", "viewer", "other"])
+def test_public_rows_are_readable_by_all_and_writable_only_with_permission(
+    username: str, world: World
+) -> None:
     for row in world.rows.values():
         if getattr(row, "status", "") == "draft":
             type(row).objects.filter(pk=row.pk).update(status="published")
 
-    assert wrong(world, who, is_public=True) == []
+    assert find_differences(world, username, is_public=True) == []
 
 
-@pytest.mark.parametrize("who", [one for one in EVERYBODY if one != "other"])
-def test_no_resource_opens_what_is_of_the_other_edition(who: str, world: World) -> None:
-    assert wrong(world, who, theirs=True) == []
+@pytest.mark.parametrize("username", [name for name in USERNAMES if name != "other"])
+def test_drafts_of_another_edition_are_closed_in_the_api(username: str, world: World) -> None:
+    assert find_differences(world, username, is_other=True) == []

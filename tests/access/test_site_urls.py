@@ -14,9 +14,9 @@ from api.shapes import RESOURCES
 from conference.art import art_hash
 from conference.models import Edition
 from tests import factories as make
-from tests.access.permission_table import SEEING
-from tests.access.site_url_table import SITE
-from tests.access.world import EVERYBODY, World, rows_of
+from tests.access.permission_table import VIEWERS
+from tests.access.site_url_table import URL_KINDS
+from tests.access.world import USERNAMES, World, make_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -24,32 +24,32 @@ type Rows = dict[str, Any]
 COLOR = "#0b6b62"
 UPLOAD = "logos/pixel.png"
 # Model and key field of the row after each part of a URL, and sample values of other parts.
-THINGS = {
+ROW_KEYS = {
     "papers": ("papers.paper", "uid"), "sessions": ("schedule.session", "uid"),
     "presentations": ("schedule.presentation", "uid"), "people": ("people.person", "uid"),
     "institutions": ("people.institution", "slug"), "topics": ("papers.topic", "slug"),
     "rooms": ("schedule.room", "slug"), "pages": ("conference.page", "slug"),
     "<oldkind:kind>": ("papers.paper", "uid"),
 }  # fmt: skip
-PARTS = {
+SAMPLE_VALUES = {
     "digest:digest": "0123456789", "str:day": "2021-04-06", "int:day": "6", "int:month": "4", "int:page": "1",
     "str:form": "program_json", "str:kind": "poster", "oldkind:kind": "poster", "path:page": "calendar",
     "path:name": UPLOAD, "str:ending": "ics", "str:section": "pages", "str:slug": "x", "str:token": "x" * 32,
 }  # fmt: skip
-THING = re.compile(r"([a-z]+|<oldkind:kind>)/<(?:uid:uid|key:slug)>")
+ROW_PATTERN = re.compile(r"([a-z]+|<oldkind:kind>)/<(?:uid:uid|key:slug)>")
 
 
 def routes(
-    patterns: list[URLPattern | URLResolver] | None = None, space: str = "", before: str = ""
+    patterns: list[URLPattern | URLResolver] | None = None, namespace: str = "", prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Yield the names and routes of all URLs except those of the admin."""
-    for one in get_resolver().url_patterns if patterns is None else patterns:
-        route = before + str(one.pattern)
-        if not isinstance(one, URLResolver):
-            yield f"{space}{one.name}", route
-        elif one.namespace != "admin":
-            name = f"{space}{one.namespace}:" if one.namespace else space
-            yield from routes(one.url_patterns, name, route)
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        route = prefix + str(pattern.pattern)
+        if not isinstance(pattern, URLResolver):
+            yield f"{namespace}{pattern.name}", route
+        elif pattern.namespace != "admin":
+            name = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from routes(pattern.url_patterns, name, route)
 
 
 def is_resource(name: str) -> bool:
@@ -60,23 +60,23 @@ def is_resource(name: str) -> bool:
 ROUTES = {name: route for name, route in routes() if not is_resource(name)}
 
 
-def thing_of(route: str) -> tuple[str, str] | None:
+def route_row(route: str) -> tuple[str, str] | None:
     """Return the model and the key field of the row that a route names; None if it names no row."""
-    found = THING.search(route)
-    return THINGS[found[1]] if found else None
+    match = ROW_PATTERN.search(route)
+    return ROW_KEYS[match[1]] if match else None
 
 
-def address(route: str, edition: Edition, rows: Rows) -> str:
+def site_url(route: str, edition: Edition, rows: Rows) -> str:
     """Return the URL of a route, for an edition and its rows."""
     if "(?P<rest>" in route:
         return "/api/nothing"
-    if thing := thing_of(route):
-        key = getattr(rows[thing[0]], thing[1])
+    if row_key := route_row(route):
+        key = getattr(rows[row_key[0]], row_key[1])
         route = re.sub(r"<(?:uid:uid|key:slug)>", str(key), route, count=1)
-    parts = PARTS | {"key:edition": edition.slug, "year:year": str(edition.year)}
-    parts["str:file"] = f"{edition.slug}.json"
-    parts["uid:digest"] = art_hash(edition.name, edition.accent)
-    return "/" + re.sub(r"<(\w+:\w+)>", lambda part: parts[part[1]], route)
+    values = SAMPLE_VALUES | {"key:edition": edition.slug, "year:year": str(edition.year)}
+    values["str:file"] = f"{edition.slug}.json"
+    values["uid:digest"] = art_hash(edition.name, edition.accent)
+    return "/" + re.sub(r"<(\w+:\w+)>", lambda match: values[match[1]], route)
 
 
 def is_open(client: Client, path: str) -> bool:
@@ -85,12 +85,14 @@ def is_open(client: Client, path: str) -> bool:
     return response.status_code < 400
 
 
-def wrong(client: Client, edition: Edition, rows: Rows, kinds: set[str], names: set[str]) -> list[str]:
+def find_differences(
+    client: Client, edition: Edition, rows: Rows, kinds: set[str], names: set[str]
+) -> list[str]:
     """Return the names of URLs that are open although not of these kinds, or closed although they are."""
     return [
         name
         for name in sorted(names)
-        if is_open(client, address(ROUTES[name], edition, rows)) != (SITE[name] in kinds)
+        if is_open(client, site_url(ROUTES[name], edition, rows)) != (URL_KINDS[name] in kinds)
     ]
 
 
@@ -99,7 +101,7 @@ def world(world: World) -> World:
     """Return a public edition with drafts, and an edition that is not public."""
     default_storage.save(UPLOAD, ContentFile(b"x"))
     world.edition.logo = UPLOAD
-    for edition in (world.edition, world.other):
+    for edition in (world.edition, world.other_edition):
         edition.accent = COLOR
         edition.save()
     # Members of the committee would be public.
@@ -107,46 +109,56 @@ def world(world: World) -> World:
     return world
 
 
-def named(*parts: str) -> set[str]:
+def url_names_with(*parts: str) -> set[str]:
     """Return the names of URLs whose route contains one of these parts."""
     return {name for name, route in ROUTES.items() if any(part in route for part in parts)}
 
 
-WITH_THING = {name for name, route in ROUTES.items() if thing_of(route)}
+ROW_URLS = {name for name, route in ROUTES.items() if route_row(route)}
 # A page for all years belongs to no edition, so no preview shows its draft.
-PREVIEWED = WITH_THING - {"conference:site_page"}
-OF_EDITION = named("<key:edition>", "<year:year>") | PREVIEWED
+PREVIEWED_URLS = ROW_URLS - {"conference:site_page"}
+EDITION_URLS = url_names_with("<key:edition>", "<year:year>") | PREVIEWED_URLS
 
 
-def test_every_address_stands_in_the_table() -> None:
-    assert {*ROUTES} == {*SITE}
+def test_site_url_table_lists_every_url() -> None:
+    assert {*ROUTES} == {*URL_KINDS}
 
 
-@pytest.mark.parametrize("who", EVERYBODY)
-def test_what_is_public_is_open_to_all_and_nothing_else(who: str, world: World) -> None:
-    rows: Rows = rows_of(world.edition, "Shown", "published")
+@pytest.mark.parametrize("username", USERNAMES)
+def test_only_public_pages_and_files_are_open_to_every_user(username: str, world: World) -> None:
+    rows: Rows = make_rows(world.edition, "Shown", "published")
     rows["conference.page"] = make.make_page(None, slug="conduct")
     make.make_page(world.edition, slug="conduct")
-    client = world.client(who)
+    client = world.client(username)
 
-    assert wrong(client, world.edition, rows, {"page", "file"}, {*SITE}) == []
-    assert wrong(client, world.edition, world.rows, set(), WITH_THING) == []
-    assert wrong(client, world.other, world.others, set(), OF_EDITION) == []
+    assert find_differences(client, world.edition, rows, {"page", "file"}, {*URL_KINDS}) == []
+    assert find_differences(client, world.edition, world.rows, set(), ROW_URLS) == []
+    assert find_differences(client, world.other_edition, world.other_rows, set(), EDITION_URLS) == []
 
 
-@pytest.mark.parametrize("who", [one for one in EVERYBODY if one not in ("anonymous", "other")])
-def test_drafts_are_open_on_pages_to_who_may_preview_them(who: str, world: World) -> None:
-    client = world.client(who)
+@pytest.mark.parametrize("username", [name for name in USERNAMES if name not in ("anonymous", "other")])
+def test_preview_opens_drafts_on_pages_to_users_with_permission(username: str, world: World) -> None:
+    client = world.client(username)
     client.get(f"/admin/conference/edition/{world.edition.pk}/preview/")
-    may = who in SEEING | {"superuser"}
+    may_preview = username in VIEWERS | {"superuser"}
 
-    assert wrong(client, world.edition, world.rows, {"page"} if may else set(), PREVIEWED) == []
-    assert wrong(client, world.other, world.others, set(), {"website:edition", "papers:detail"}) == []
+    assert (
+        find_differences(
+            client, world.edition, world.rows, {"page"} if may_preview else set(), PREVIEWED_URLS
+        )
+        == []
+    )
+    assert (
+        find_differences(
+            client, world.other_edition, world.other_rows, set(), {"website:edition", "papers:detail"}
+        )
+        == []
+    )
 
 
-def test_owner_previews_the_own_edition_alone(world: World) -> None:
+def test_owner_previews_only_the_own_edition(world: World) -> None:
     client = world.client("other")
-    client.get(f"/admin/conference/edition/{world.other.pk}/preview/")
+    client.get(f"/admin/conference/edition/{world.other_edition.pk}/preview/")
 
-    assert wrong(client, world.other, world.others, {"page"}, OF_EDITION) == []
-    assert wrong(client, world.edition, world.rows, set(), PREVIEWED) == []
+    assert find_differences(client, world.other_edition, world.other_rows, {"page"}, EDITION_URLS) == []
+    assert find_differences(client, world.edition, world.rows, set(), PREVIEWED_URLS) == []

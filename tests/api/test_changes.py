@@ -151,9 +151,7 @@ def make_drafts(edition: Edition) -> None:
     person, topic = Person.objects.get(uid="p-one"), edition.topics.get(slug="t-one")
     paper, session = Paper.objects.get(uid="one"), Session.objects.get(uid="s-one")
     institution, room = Institution.objects.get(slug="i-one"), edition.rooms.get(slug="r-one")
-    later = make.make_edition(
-        2022, public_from=None, papers_public_from=None, schedule_public_from=None, license="CC0-1.0"
-    )
+    later = make.make_edition(2022, license="CC0-1.0", **make.CLOSED)
     for around, status in ((edition, "draft"), (later, "published")):
         of_it = topic if around == edition else None
         draft = make.make_paper(around, [person], uid="draft", status=status, topic=of_it)

@@ -15,7 +15,6 @@ from tests.api.writing import Writer, make_staff, make_token
 
 pytestmark = pytest.mark.django_db
 
-NOBODYS = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
 # Status codes of reading a draft, and of adding, changing and deleting a paper of the edition.
 PAPERS = {
     "owner": (200, 201, 200, 204),
@@ -29,12 +28,12 @@ PAPERS = {
 
 @pytest.fixture
 def edition() -> Edition:
-    return make.make_edition(2021, **NOBODYS)
+    return make.make_edition(2021, **make.CLOSED)
 
 
 def writer(role: str, edition: Edition, scope: str = "write") -> Writer:
     """Return a writer with a role in the edition; "other" is the owner of another edition."""
-    where = make.make_edition(2022, **NOBODYS) if role == "other" else edition
+    where = make.make_edition(2022, **make.CLOSED) if role == "other" else edition
     user = add_member("asker", where, Role.OWNER if role == "other" else role)
     return Writer(make_token(user, scope))
 

@@ -17,13 +17,12 @@ from exchange.models import ImportJob, PlannedRow, UploadPart
 from people.models import Invitation, PersonName
 from schedule.releases import announce
 from tests import factories as make
-from tests.access.permission_table import BESIDE, MODELS, PAGES
-from tests.access.site_url_table import SITE
-from tests.access.test_admin_model_urls import OWN, ROW_PAGES, list_address, no_history, row_address
-from tests.access.test_admin_other_urls import address as beside
-from tests.access.test_site_urls import ROUTES
-from tests.access.test_site_urls import address as of_site
-from tests.access.world import World, make_world, rows_of
+from tests.access.permission_table import MODELS, OTHER_URLS, PAGES
+from tests.access.site_url_table import URL_KINDS
+from tests.access.test_admin_model_urls import ACCOUNT_MODELS, ROW_PAGES, has_no_history, list_url, row_url
+from tests.access.test_admin_other_urls import other_url
+from tests.access.test_site_urls import ROUTES, site_url
+from tests.access.world import World, make_rows, make_world
 from tests.api.reading import expansions
 from tests.attack.payloads import fields, filling
 from tests.website.test_marked_files import files
@@ -36,7 +35,7 @@ NOT_ASKED |= {"conference_edition_as_public", "conference_edition_preview", "vie
 def attacked_world(number: int) -> World:
     """Return the two editions of the access tests; the first is public and full of payloads."""
     world = make_world()
-    rows: dict[str, Any] = rows_of(world.edition, "Shown", "published")
+    rows: dict[str, Any] = make_rows(world.edition, "Shown", "published")
     person = rows["people.person"]
     rows["people.personname"] = PersonName.objects.create(person=person, name="Shown Earlier")
     rows["exchange.importjob"].delete()
@@ -74,8 +73,8 @@ def unattacked(world: World) -> set[str]:
 def public_addresses(world: World) -> Iterator[str]:
     """Yield the URLs of the site, of files in every format, and of API resources with expanded relations."""
     edition, slug = world.edition, world.edition.slug
-    asked = [name for name, kind in SITE.items() if kind in ("page", "file")]
-    yield from (of_site(ROUTES[name], edition, world.rows) for name in asked)
+    asked = [name for name, kind in URL_KINDS.items() if kind in ("page", "file")]
+    yield from (site_url(ROUTES[name], edition, world.rows) for name in asked)
     yield from (path for _, path in files(edition))
     yield from (f"/{slug}/papers/?view=detailed", f"/{slug}/schedule/2021-04-06/?view=grid", "/search/?q=xq7")
     yield from (
@@ -101,8 +100,12 @@ def desk_addresses(world: World) -> Iterator[str]:
                     yield reverse(f"admin:{label.replace('.', '_')}_export", args=[file.name])
             elif page in ROW_PAGES:
                 is_past = page in ("history", "restore", "bring_back")
-                if label not in OWN and label in world.rows and not (is_past and no_history(label)):
-                    yield row_address(label, page, world.rows[label])
-            elif not (page == "deleted" and no_history(label)):
-                yield list_address(label, page)
-    yield from (beside(name, world) for name in BESIDE if name not in NOT_ASKED)
+                if (
+                    label not in ACCOUNT_MODELS
+                    and label in world.rows
+                    and not (is_past and has_no_history(label))
+                ):
+                    yield row_url(label, page, world.rows[label])
+            elif not (page == "deleted" and has_no_history(label)):
+                yield list_url(label, page)
+    yield from (other_url(name, world) for name in OTHER_URLS if name not in NOT_ASKED)

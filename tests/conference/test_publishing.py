@@ -22,13 +22,12 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-CLOSED: dict[str, Any] = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
 
 
 @pytest.fixture
 def edition() -> Edition:
     """Create an edition in Berlin that is not public: two papers, a draft, and a session with one paper."""
-    edition = make.make_edition(2026, timezone="Europe/Berlin", **CLOSED)
+    edition = make.make_edition(2026, timezone="Europe/Berlin", **make.CLOSED)
     papers = [make.make_paper(edition, title=f"Paper {n}") for n in (1, 2)]
     make.make_paper(edition, title="Unfinished", status="draft")
     make.make_presentation(make.make_session(edition, start=NOON), papers[0])

@@ -70,7 +70,7 @@ def kept_for(world: World, who: str, address: str) -> str:
 
 def test_files_for_staff_are_never_cached() -> None:
     world = make_world()
-    for name, rows in (("ours", world.rows), ("theirs", world.others)):
+    for name, rows in (("ours", world.rows), ("theirs", world.other_rows)):
         default_storage.save(f"material/{name}.pdf", ContentFile(b"x"))
         make.make_material(rows["papers.paper"], "slides", url="", file=f"material/{name}.pdf")
     inside = ["session_chair", "viewer", "editor", "chair", "owner"]
