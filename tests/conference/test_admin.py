@@ -56,7 +56,7 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-def make_name() -> PersonName:
+def make_person_name() -> PersonName:
     return PersonName.objects.create(person=make_person(), name=f"Ada Byron {next(numbers)}")
 
 
@@ -107,7 +107,7 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
     MenuItem: lambda edition: make_menu_item(edition, page=make_page(edition)),
     Sponsor: make_sponsor,
     Person: lambda _: make_person(affiliation="Analytical Engines"),
-    PersonName: lambda _: make_name(),
+    PersonName: lambda _: make_person_name(),
     PersonIdentifier: lambda _: make_identifier(),
     Institution: lambda _: make_institution(),
     PersonDistinction: lambda _: PersonDistinction.objects.create(first=make_person(), second=make_person()),
@@ -132,42 +132,44 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
 MODELS = list(MAKERS)
 
 
-def name_of(model: type[Model]) -> str:
+def model_name(model: type[Model]) -> str:
     return model.__name__
 
 
-def test_every_model_of_the_program_is_registered() -> None:
-    ours = {model for model, desk in admin.site._registry.items() if isinstance(desk, ContentAdmin)}
+def test_factories_cover_every_content_admin() -> None:
+    content_models = {
+        model for model, model_admin in admin.site._registry.items() if isinstance(model_admin, ContentAdmin)
+    }
 
-    assert ours == {*MODELS}
+    assert content_models == {*MODELS}
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_list_asks_as_much_for_one_row_as_for_three(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", MODELS, ids=model_name)
+def test_list_query_count_is_the_same_for_1_and_3_rows(model: type[Model], admin_client: Client) -> None:
     edition = make_edition()
-    asked = []
-    for more in (1, 2):
-        rows = [MAKERS[model](edition) for _ in range(more)]
+    query_counts = []
+    for count in (1, 2):
+        rows = [MAKERS[model](edition) for _ in range(count)]
         with CaptureQueriesContext(connection) as queries:
             page = admin_client.get(address(model, "changelist"))
-        asked.append(len(queries))
+        query_counts.append(len(queries))
 
         assert [row for row in rows if f'href="{address(row, "change")}' not in page.text] == []
 
-    assert asked[0] == asked[1] <= 12
+    assert query_counts[0] == query_counts[1] <= 12
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_search_and_filters_answer(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", MODELS, ids=model_name)
+def test_search_without_match_lists_no_row(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
-    found = admin_client.get(address(model, "changelist"), {"q": "no such thing anywhere"})
+    page = admin_client.get(address(model, "changelist"), {"q": "no such thing anywhere"})
 
-    assert "0 results" in found.text
-    assert f'href="{address(row, "change")}' not in found.text
+    assert "0 results" in page.text
+    assert f'href="{address(row, "change")}' not in page.text
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_forms_and_pages_of_a_row_answer(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", MODELS, ids=model_name)
+def test_change_delete_and_history_pages_of_a_row_open(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
     change = admin_client.get(address(row, "change"))
     delete = admin_client.get(address(row, "delete"))
@@ -180,32 +182,32 @@ def test_forms_and_pages_of_a_row_answer(model: type[Model], admin_client: Clien
 
 
 # Releases are announced on their own page instead of in a form to add them.
-@pytest.mark.parametrize("model", [model for model in MODELS if model is not Release], ids=name_of)
-def test_add_form_opens_and_answers_an_empty_post(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", [model for model in MODELS if model is not Release], ids=model_name)
+def test_add_form_opens_and_handles_an_empty_post(model: type[Model], admin_client: Client) -> None:
     make_edition()
     page = admin_client.get(address(model, "add"))
 
     assert f"Add {model._meta.verbose_name}" in page.text
     assert 'name="_save"' in page.text
-    prefixes = [one.formset.prefix for one in page.context["inline_admin_formsets"]]
+    prefixes = [inline.formset.prefix for inline in page.context["inline_admin_formsets"]]
     empty = {f"{prefix}-{count}_FORMS": 0 for prefix in prefixes for count in ("TOTAL", "INITIAL")}
-    answer = admin_client.post(address(model, "add"), empty)
-    assert answer.status_code == 302 or "errornote" in answer.text
+    response = admin_client.post(address(model, "add"), empty)
+    assert response.status_code == 302 or "errornote" in response.text
 
 
-@pytest.mark.parametrize("model", MODELS, ids=name_of)
-def test_row_can_be_deleted_unless_it_is_held(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", MODELS, ids=model_name)
+def test_unused_row_can_be_deleted(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
     admin_client.post(address(row, "delete"), {"post": "yes"})
 
     assert not model._base_manager.filter(pk=row.pk).exists()
 
 
-def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
+def test_menu_item_refuses_page_and_parent_of_another_edition(admin_client: Client) -> None:
     old, new = make_edition(2020), make_edition(2021)
-    page, above = make_page(old), make_menu_item(old)
+    page, parent = make_page(old), make_menu_item(old)
     values = {"edition": new.pk, "label": "Help", "position": 0}
-    targets: list[dict[str, Any]] = [{"page": page.pk}, {"section": "papers", "parent": above.pk}]
+    targets: list[dict[str, Any]] = [{"page": page.pk}, {"section": "papers", "parent": parent.pk}]
     refused = [admin_client.post(address(MenuItem, "add"), {**values, **target}).text for target in targets]
 
     assert "The page belongs to another edition." in refused[0]
@@ -213,7 +215,7 @@ def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
     assert autocomplete_choices(admin_client, MenuItem, "page", new) == []
 
 
-def test_rows_take_the_place_entered_among_their_siblings(admin_client: Client, edition: Edition) -> None:
+def test_entered_position_moves_a_row_among_its_siblings(admin_client: Client, edition: Edition) -> None:
     gold, silver, bronze = (make_sponsor(edition, name) for name in ("Gold", "Silver", "Bronze"))
     values = {
         "name": "Bronze",
@@ -247,7 +249,7 @@ def edition_values(**fields: Any) -> dict[str, Any]:
     return {**values, **formset("menu_items"), **formset("rooms"), **fields}
 
 
-def test_new_edition_reads_its_times_in_the_zone_entered(admin_client: Client) -> None:
+def test_new_edition_times_are_read_in_the_entered_time_zone(admin_client: Client) -> None:
     make_edition(2020)
     rooms = formset("rooms", added=[{"name": "Hall B", "position": 2}, {"name": "Säle A"}])
     values = edition_values(conference=make_conference().pk, **rooms)
@@ -280,20 +282,20 @@ def test_license_is_chosen_or_entered(admin_client: Client) -> None:
     admin_client.post(address(edition, "change"), {**values, "license": "CC-BY-4.0"})
     edition.refresh_from_db()
 
-    assert [one.attributes["list"] for one in page.all("input", name="license")] == ["licenses"]
+    assert [tag.attributes["list"] for tag in page.all("input", name="license")] == ["licenses"]
     assert len(page.all("datalist", id="licenses")) == 1
-    assert "CC-BY-4.0" in [one.attributes["value"] for one in page.all("option")]
+    assert "CC-BY-4.0" in [tag.attributes["value"] for tag in page.all("option")]
     assert "Write “cc by 4.0” as CC-BY-4.0." in refused.text
     assert edition.license == "CC-BY-4.0"
 
 
-def test_unknown_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -> None:
+def test_unknown_time_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin")
     make_session(edition)
-    sent = {"conference": edition.conference_id}
-    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Atlantis", **sent))
-    moved = edition_values(timezone="Asia/Seoul", **sent)
-    page = admin_client.post(address(edition, "change"), moved, follow=True)
+    conference = {"conference": edition.conference_id}
+    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Atlantis", **conference))
+    values = edition_values(timezone="Asia/Seoul", **conference)
+    page = admin_client.post(address(edition, "change"), values, follow=True)
     edition.refresh_from_db()
 
     assert "“Atlantis” is not a time zone." in refused.text
@@ -313,7 +315,7 @@ def test_deleting_an_edition_with_a_program_is_refused_with_counts(admin_client:
     assert Edition.objects.exists()
 
 
-def test_announcement_is_shown_and_read_in_its_editions_zone(admin_client: Client) -> None:
+def test_announcement_time_is_shown_and_read_in_the_edition_time_zone(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Asia/Kathmandu")
     values = {"edition": edition.pk, "uid": "a1", "title": "Welcome", "status": "draft"}
     admin_client.post(
@@ -325,10 +327,10 @@ def test_announcement_is_shown_and_read_in_its_editions_zone(admin_client: Clien
     assert "Wed 8 Jul 2026, 10:00 GMT+5:45" in admin_client.get(address(Announcement, "changelist")).text
 
 
-def test_first_page_groups_the_models_for_chairs(admin_client: Client) -> None:
+def test_admin_index_groups_models_in_order(admin_client: Client) -> None:
     page = admin_client.get("/admin/")
     groups = {
-        group["name"]: [str(one["name"]) for one in group["models"]] for group in page.context["app_list"]
+        group["name"]: [str(model["name"]) for model in group["models"]] for group in page.context["app_list"]
     }
 
     assert list(groups)[:4] == ["Editions", "Papers", "Sessions and timetable", "People"]
@@ -337,8 +339,8 @@ def test_first_page_groups_the_models_for_chairs(admin_client: Client) -> None:
     assert '<div id="site-name"><a href="/admin/">Plenary</a></div>' in page.text
 
 
-@pytest.mark.parametrize("model", [Edition, Paper, Session, Room, Topic, Person, Page], ids=name_of)
-def test_rows_with_a_page_link_to_it(model: type[Model], admin_client: Client) -> None:
+@pytest.mark.parametrize("model", [Edition, Paper, Session, Room, Topic, Person, Page], ids=model_name)
+def test_change_form_links_to_the_public_page(model: type[Model], admin_client: Client) -> None:
     row: Any = MAKERS[model](make_edition())
     page = admin_client.get(address(row, "change")).text
     link = re.search(r'<a href="(/admin/r/[^"]+)" class="viewsitelink"', page)
@@ -348,36 +350,38 @@ def test_rows_with_a_page_link_to_it(model: type[Model], admin_client: Client) -
 
 
 @pytest.mark.parametrize("key", ["abc", "0", "9" * 30, "1/2", "%00"])
-def test_way_to_a_page_of_no_row_is_not_found(key: str, admin_client: Client) -> None:
-    kind = ContentType.objects.get_for_model(Paper)
+def test_public_page_redirect_of_an_invalid_key_is_not_found(key: str, admin_client: Client) -> None:
+    content_type = ContentType.objects.get_for_model(Paper)
 
-    assert admin_client.get(f"/admin/r/{kind.pk}/{key}/").status_code == 404
+    assert admin_client.get(f"/admin/r/{content_type.pk}/{key}/").status_code == 404
 
 
-def test_form_of_a_sponsor_has_headings_in_words(admin_client: Client) -> None:
+def test_sponsor_form_shows_no_class_name(admin_client: Client) -> None:
     page = admin_client.get("/admin/conference/sponsor/add/").content.decode()
 
     assert "PublishedRows" not in page
 
 
-def test_sections_of_the_home_page_are_numbered_and_switched_off(admin_client: Client) -> None:
+def test_home_page_sections_are_reordered_and_switched_off(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin", home_sections=["sponsors", "news"])
     form = address(edition, "change")
     (table,) = read(admin_client, form).all("div", "home-sections")
     fields = {one.attributes["name"]: one.attributes for one in table.inside("input")}
-    shown = {name: "on" for name, given in fields.items() if "checked" in given}
-    shown |= {name: given["value"] for name, given in fields.items() if given["type"] == "number"}
+    form_data = {name: "on" for name, attributes in fields.items() if "checked" in attributes}
+    form_data |= {
+        name: attributes["value"] for name, attributes in fields.items() if attributes["type"] == "number"
+    }
     values = edition_values(conference=edition.conference_id)
 
-    def saved(**changes: str) -> list[str]:
-        admin_client.post(form, {**values, **shown, **changes})
+    def save_sections(**changes: str) -> list[str]:
+        admin_client.post(form, {**values, **form_data, **changes})
         edition.refresh_from_db()
         return list(edition.home_sections)
 
     assert [row.text for row in table.inside("p")][:3] == ["Sponsors", "News", "On now and next"]
-    assert saved() == ["sponsors", "news"]
-    assert saved(home_sections_news="1", home_sections_now_off="") == ["news", "sponsors", "now"]
+    assert save_sections() == ["sponsors", "news"]
+    assert save_sections(home_sections_news="1", home_sections_now_off="") == ["news", "sponsors", "now"]
     everything_off = {name: "on" for name in fields if name.endswith("_off")}
-    refused = admin_client.post(form, {**values, **shown, **everything_off})
+    refused = admin_client.post(form, {**values, **form_data, **everything_off})
     assert "Show at least one section." in refused.text
-    assert saved(**dict.fromkeys(fields, "")) == []
+    assert save_sections(**dict.fromkeys(fields, "")) == []

@@ -21,7 +21,7 @@ TITLES = {
 }
 
 
-def opened(png: bytes) -> Image.Image:
+def decode(png: bytes) -> Image.Image:
     return Image.open(BytesIO(png)).convert("RGB")
 
 
@@ -31,11 +31,11 @@ def test_every_title_fits(title: str) -> None:
 
     assert len(lines) <= 7
     assert all(text_width(line, style) <= TEXT_WIDTH for line in lines)
-    assert opened(cards.draw(Picture("", title, title, title, "#aa0000"))).size == (1200, 630)
+    assert decode(cards.draw(Picture("", title, title, title, "#aa0000"))).size == (1200, 630)
 
 
 @pytest.mark.parametrize(
-    ("words", "drawn"),
+    ("text", "expected"),
     [
         ("Łukasz Șerban Nguyễn", "Łukasz Șerban Nguyễn"),
         ("e\u0301tude", "étude"),
@@ -45,33 +45,35 @@ def test_every_title_fits(title: str) -> None:
     ],
 )
 @pytest.mark.parametrize("family", [SERIF, SANS])
-def test_signs_are_drawn_or_written_in_latin_or_left_out(words: str, drawn: str, family: str) -> None:
-    assert drawable(words, family) == drawn
+def test_characters_are_drawn_transliterated_or_left_out(text: str, expected: str, family: str) -> None:
+    assert drawable(text, family) == expected
 
 
-def test_card_has_the_accent_color_and_is_the_same_each_time() -> None:
+def test_card_has_the_accent_color_and_is_deterministic() -> None:
     first = cards.draw(PICTURE)
     cards.draw.cache_clear()
 
     assert cards.draw(PICTURE) == first
-    assert opened(first).getpixel((5, 300)) == (0x0B, 0x6B, 0x62)
+    assert decode(first).getpixel((5, 300)) == (0x0B, 0x6B, 0x62)
     assert len(first) < 100_000
 
 
-def test_cards_stay_out_of_the_page_cache() -> None:
-    asked = {"REQUEST_METHOD": "GET", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
+def test_cards_are_not_stored_in_the_page_cache() -> None:
+    environ = {"REQUEST_METHOD": "GET", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
 
-    assert cache_key({**asked, "PATH_INFO": "/2021/papers/p1/"}) == ("/2021/papers/p1/", "")
-    assert cache_key({**asked, "PATH_INFO": "/2021/papers/p1/card.png"}) is None
+    assert cache_key({**environ, "PATH_INFO": "/2021/papers/p1/"}) == ("/2021/papers/p1/", "")
+    assert cache_key({**environ, "PATH_INFO": "/2021/papers/p1/card.png"}) is None
     assert cards.draw.cache_info().maxsize == 128
 
 
 @pytest.mark.django_db
-def test_card_is_drawn_once_and_answers_304(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_card_is_revalidated_with_304_until_its_content_changes(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edition = make.make_edition()
     paper = make.make_paper(edition, ["Ada Lovelace"], uid="p1", title="Notes", track="Research")
     first = client.get("/2021/papers/p1/card.png")
-    monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
+    monkeypatch.setattr("conference.cards.draw", lambda card: repr(card).encode())
 
     again = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
     dated = client.get("/2021/papers/p1/card.png", headers={"if-modified-since": first["Last-Modified"]})
@@ -79,23 +81,26 @@ def test_card_is_drawn_once_and_answers_304(client: Client, monkeypatch: pytest.
     paper.save()
     changed = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
 
-    assert (first["Content-Type"], opened(first.content).size) == ("image/png", (1200, 630))
-    assert [(one.status_code, one.content) for one in (again, dated)] == [(304, b""), (304, b"")]
-    foot = "MLSys 2021 · 5 to 9 April 2021 · San Jose"
-    shown = Picture("Research", "New notes", "Ada Lovelace", foot, "#0b6b62")
-    assert (changed.status_code, changed.content) == (200, repr(shown).encode())
+    assert (first["Content-Type"], decode(first.content).size) == ("image/png", (1200, 630))
+    assert [(response.status_code, response.content) for response in (again, dated)] == [
+        (304, b""),
+        (304, b""),
+    ]
+    footer = "MLSys 2021 · 5 to 9 April 2021 · San Jose"
+    picture = Picture("Research", "New notes", "Ada Lovelace", footer, "#0b6b62")
+    assert (changed.status_code, changed.content) == (200, repr(picture).encode())
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("number", [1, 3])
-def test_card_query_count(
-    client: Client, django_assert_num_queries: DjangoAssertNumQueries, number: int
+@pytest.mark.parametrize("count", [1, 3])
+def test_card_query_count_is_the_same_for_1_and_3_people(
+    client: Client, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     edition = make.make_edition()
-    make.make_paper(edition, [f"Author {one}" for one in range(number)], uid="p1")
+    make.make_paper(edition, [f"Author {number}" for number in range(count)], uid="p1")
     session = make.make_session(edition, uid="s1", room=make.make_room(edition))
-    for one in range(number):
-        make.add_role(session, f"Chair {one}", "chair")
+    for number in range(count):
+        make.add_role(session, f"Chair {number}", "chair")
 
     for path, queries in {"papers/p1/": 5, "sessions/s1/": 5, "": 3}.items():
         with django_assert_num_queries(queries):
@@ -103,7 +108,7 @@ def test_card_query_count(
 
 
 @pytest.mark.django_db
-def test_only_what_is_public_has_a_card(client: Client) -> None:
+def test_rows_that_are_not_public_have_no_card(client: Client) -> None:
     edition = make.make_edition()
     make.make_paper(edition, uid="p1", status="draft")
     make.make_paper(edition, uid="p2", status="withdrawn")

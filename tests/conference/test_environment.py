@@ -10,7 +10,7 @@ from tests.processes import manage
 PRODUCTION = {"SITE_URL": "https://program.example.org", "BEHIND_PROXY": "true"}
 
 
-def values(**differing: object) -> dict[str, object]:
+def safe_settings(**changes: object) -> dict[str, object]:
     """Return the settings of a safe installation, except for the given ones."""
     return {
         "SITE_URL": "https://program.example.org",
@@ -30,12 +30,12 @@ def values(**differing: object) -> dict[str, object]:
         "MAILERS": {},
         "DEFAULT_FROM_EMAIL": "",
         "STORAGES": {"default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}},
-        **differing,
+        **changes,
     }
 
 
 @pytest.mark.parametrize(
-    ("name", "differing"),
+    ("name", "changes"),
     [
         ("SECRET_KEY", {"SECRET_KEY": "short"}),
         ("SECRET_KEY", {"SECRET_KEY": "a" * 60}),
@@ -61,42 +61,42 @@ def values(**differing: object) -> dict[str, object]:
     ],
 )
 def test_each_unsafe_setting_is_named(
-    name: str, differing: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    name: str, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conference.environment.find_spec", lambda name: None)
 
-    assert [line.partition(":")[0] for line in problems(values(**differing))] == [name]
+    assert [line.partition(":")[0] for line in problems(safe_settings(**changes))] == [name]
 
 
 @pytest.mark.parametrize(
-    ("way", "is_encrypted"),
+    ("server", "options"),
     [
         (("m.example.org", 587, "user", "word"), {"use_tls": True, "username": "user", "password": "word"}),
         (("m.example.org", 465, "", ""), {"use_ssl": True}),
         (("localhost", 25, "", ""), {"use_tls": False}),
     ],
 )
-def test_mail_is_encrypted_but_on_this_machine(
-    way: tuple[str, int, str, str], is_encrypted: dict[str, object]
+def test_mail_is_encrypted_except_on_localhost(
+    server: tuple[str, int, str, str], options: dict[str, object]
 ) -> None:
-    assert mailers("", *way[1:]) == {}
-    known = {"host": way[0], "port": way[1], "timeout": 10}
+    assert mailers("", *server[1:]) == {}
+    common = {"host": server[0], "port": server[1], "timeout": 10}
 
-    assert mailers(*way) == {"default": {"OPTIONS": {**known, **is_encrypted}}}
+    assert mailers(*server) == {"default": {"OPTIONS": {**common, **options}}}
 
 
-def test_safe_settings_are_taken() -> None:
-    assert problems(values()) == []
+def test_safe_settings_have_no_problems() -> None:
+    assert problems(safe_settings()) == []
 
 
 @pytest.mark.parametrize(
     "url", ["program.example.org", "ftp://x.org", "https://x.org/site", "https://u:p@x.org", "https://x:y"]
 )
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_invalid_site_url_is_refused(url: str) -> None:
     assert [line.partition(":")[0] for line in address_problems(url)] == ["SITE_URL"]
 
 
-def test_the_address_is_the_host_that_is_answered() -> None:
+def test_allowed_hosts_are_site_host_extra_hosts_and_localhost() -> None:
     assert hosts("https://p.example.org:8443", ["old.example.org"]) == [
         "p.example.org",
         "old.example.org",
@@ -106,37 +106,37 @@ def test_the_address_is_the_host_that_is_answered() -> None:
     ]
 
 
-def test_all_that_is_refused_is_told_at_once(tmp_path: Path) -> None:
-    found = manage(tmp_path, "check", SITE_URL="https://x.org", SECRET_KEY="short", METRICS_TOKEN="x")
+def test_all_refused_settings_are_reported_at_once(tmp_path: Path) -> None:
+    process = manage(tmp_path, "check", SITE_URL="https://x.org", SECRET_KEY="short", METRICS_TOKEN="x")
 
-    assert found.returncode == 1
-    assert found.stderr.startswith("Plenary does not start.")
-    assert "Traceback" not in found.stderr
-    assert [name in found.stderr for name in ("BEHIND_PROXY", "SECRET_KEY", "METRICS_TOKEN")] == [True] * 3
+    assert process.returncode == 1
+    assert process.stderr.startswith("Plenary does not start.")
+    assert "Traceback" not in process.stderr
+    assert [name in process.stderr for name in ("BEHIND_PROXY", "SECRET_KEY", "METRICS_TOKEN")] == [True] * 3
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [("TRUSTED_PROXIES", "many"), ("DATABASE_URL", "nonsense"), ("SECRET_KEY_FILE", "/nowhere/key")],
 )
-def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, value: str) -> None:
-    found = manage(tmp_path, "check", **{name: value})
+def test_unreadable_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
+    process = manage(tmp_path, "check", **{name: value})
 
-    assert found.returncode == 1
-    assert name in found.stderr
-    assert "Traceback" not in found.stderr
+    assert process.returncode == 1
+    assert name in process.stderr
+    assert "Traceback" not in process.stderr
 
 
-def test_secrets_come_from_files(tmp_path: Path) -> None:
+def test_setting_is_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "url").write_text("postgres://u:secret@db.example.org/plenary\n")
-    shown = "from django.conf import settings; print(settings.DATABASES['default']['HOST'])"
-    found = manage(tmp_path, "shell -v 0 -c", shown, DATABASE_URL_FILE=str(tmp_path / "url"))
+    script = "from django.conf import settings; print(settings.DATABASES['default']['HOST'])"
+    process = manage(tmp_path, "shell -v 0 -c", script, DATABASE_URL_FILE=str(tmp_path / "url"))
 
-    assert (found.stdout.strip(), found.returncode) == ("db.example.org", 0), found.stderr
+    assert (process.stdout.strip(), process.returncode) == ("db.example.org", 0), process.stderr
 
 
-def test_check_deploy_is_clean(tmp_path: Path) -> None:
-    found = manage(tmp_path, "check --deploy --fail-level WARNING", **PRODUCTION)
+def test_check_deploy_reports_no_issues(tmp_path: Path) -> None:
+    process = manage(tmp_path, "check --deploy --fail-level WARNING", **PRODUCTION)
 
-    assert found.stdout.startswith("System check identified no issues"), found.stderr
-    assert found.returncode == 0
+    assert process.stdout.startswith("System check identified no issues"), process.stderr
+    assert process.returncode == 0

@@ -12,28 +12,30 @@ from pagecache import request_log
 
 
 @pytest.fixture(autouse=True)
-def _note() -> Iterator[None]:
-    note = request_log.begin("0123456789abcdef")
-    note.route = "<key:edition>/agenda/<str:token>/"
+def _request_entry() -> Iterator[None]:
+    entry = request_log.begin("0123456789abcdef")
+    entry.route = "<key:edition>/agenda/<str:token>/"
     yield
     request_log.end()
 
 
-def record(message: str, *args: object, name: str = "django.request", **more: object) -> logging.LogRecord:
-    made = logging.LogRecord(name, logging.ERROR, __file__, 1, message, args, None)
-    made.__dict__.update(more)
-    return made
+def make_record(
+    message: str, *args: object, name: str = "django.request", **attributes: object
+) -> logging.LogRecord:
+    log_record = logging.LogRecord(name, logging.ERROR, __file__, 1, message, args, None)
+    log_record.__dict__.update(attributes)
+    return log_record
 
 
-def failed(error: Exception) -> logging.LogRecord:
+def make_failure_record(error: Exception) -> logging.LogRecord:
     try:
         raise error
     except type(error):
-        return record("Failed", exc_info=sys.exc_info())
+        return make_record("Failed", exc_info=sys.exc_info())
 
 
-def test_a_line_is_one_object() -> None:
-    line = json.loads(JsonFormatter().format(record("Two\nlines", fields={"status": 500})))
+def test_json_line_is_one_object() -> None:
+    line = json.loads(JsonFormatter().format(make_record("Two\nlines", fields={"status": 500})))
 
     assert line.pop("time").endswith("+00:00")
     assert line == {
@@ -45,14 +47,14 @@ def test_a_line_is_one_object() -> None:
     }
 
 
-def test_an_address_is_told_by_its_pattern() -> None:
-    line = JsonFormatter().format(record("%s: %s", "Internal Server Error", "/2021/agenda/secret/"))
+def test_path_in_a_message_is_replaced_by_its_route() -> None:
+    line = JsonFormatter().format(make_record("%s: %s", "Internal Server Error", "/2021/agenda/secret/"))
 
     assert json.loads(line)["message"] == "Internal Server Error: <key:edition>/agenda/<str:token>/"
 
 
 @pytest.mark.parametrize(
-    ("text", "bare"),
+    ("text", "redacted"),
     [
         ("mail to ada@example.org failed", "mail to <e-mail> failed"),
         ("GET /search/?q=ada+lovelace HTTP", "GET /search/?… HTTP"),
@@ -61,10 +63,12 @@ def test_an_address_is_told_by_its_pattern() -> None:
     ],
 )
 @pytest.mark.parametrize("formatter", [JsonFormatter(), PlainFormatter()])
-def test_persons_and_secrets_stay_out(formatter: logging.Formatter, text: str, bare: str) -> None:
-    for made in (record(text, name="plenary"), failed(ValueError(text))):
-        line = formatter.format(made)
-        said = json.loads(line) if isinstance(formatter, JsonFormatter) else {"all": line}
+def test_personal_data_and_secrets_are_not_logged(
+    formatter: logging.Formatter, text: str, redacted: str
+) -> None:
+    for log_record in (make_record(text, name="plenary"), make_failure_record(ValueError(text))):
+        line = formatter.format(log_record)
+        fields = json.loads(line) if isinstance(formatter, JsonFormatter) else {"all": line}
 
-        assert text not in "".join(map(str, said.values()))
-        assert bare in "".join(map(str, said.values()))
+        assert text not in "".join(map(str, fields.values()))
+        assert redacted in "".join(map(str, fields.values()))

@@ -17,21 +17,21 @@ from tests.pseudolocale import pseudolocale
 pytestmark = pytest.mark.django_db
 
 
-def test_day_of_a_talk_after_midnight_is_the_evening_before() -> None:
+def test_conference_day_lasts_until_4_am_in_the_edition_time_zone() -> None:
     edition = factories.make_edition(timezone="Asia/Seoul")
     assert edition.day_of(datetime(2021, 4, 6, 15, 30, tzinfo=UTC)) == date(2021, 4, 6)  # 00:30 on the 7th
     assert edition.day_of(datetime(2021, 4, 6, 18, 59, tzinfo=UTC)) == date(2021, 4, 6)  # 03:59
     assert edition.day_of(datetime(2021, 4, 6, 19, 0, tzinfo=UTC)) == date(2021, 4, 7)  # 04:00
 
 
-def test_day_bounds_over_a_clock_change_hold_23_hours() -> None:
+def test_day_bounds_over_a_clock_change_span_23_hours() -> None:
     edition = factories.make_edition(timezone="Europe/Berlin")
     start, end = edition.day_bounds(date(2026, 3, 28))
     assert (end - start).total_seconds() == 23 * 3600
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "sentence"),
+    ("field", "value", "message"),
     [
         ("timezone", "Mars/Olympus", "is not a time zone"),
         ("second_timezone", "Mars/Olympus", "is not a time zone"),
@@ -52,25 +52,25 @@ def test_day_bounds_over_a_clock_change_hold_23_hours() -> None:
         ("day_start_hour", 24, "less than or equal to 23"),
     ],
 )
-def test_edition_refuses_with_a_sentence(field: str, value: Any, sentence: str) -> None:
+def test_invalid_edition_field_is_refused_with_a_message(field: str, value: Any, message: str) -> None:
     edition = factories.make_edition()
     setattr(edition, field, value)
-    with pytest.raises(ValidationError) as refusal:
+    with pytest.raises(ValidationError) as error:
         edition.full_clean()
-    assert sentence in " ".join(refusal.value.message_dict[field])
+    assert message in " ".join(error.value.message_dict[field])
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [("isbn", "978-3-16-148410-0"), ("isbn", "0 306 40615 2"), ("isbn", "080442957X"), ("issn", "2434-561X")],
 )
-def test_edition_takes_numbers_whose_check_digit_is_right(field: str, value: str) -> None:
+def test_isbn_and_issn_with_valid_check_digit_are_accepted(field: str, value: str) -> None:
     edition = factories.make_edition()
     setattr(edition, field, value)
     edition.full_clean()
 
 
-def broken_rows(edition: Edition) -> dict[str, Model]:
+def invalid_rows(edition: Edition) -> dict[str, Model]:
     paper, session = factories.make_paper(edition), factories.make_session(edition)
     award, person = factories.make_award(edition), factories.make_person()
     early = session.start.replace(year=2020)
@@ -89,9 +89,9 @@ def broken_rows(edition: Edition) -> dict[str, Model]:
     }
 
 
-def test_database_refuses_what_must_not_be() -> None:
+def test_database_constraints_refuse_invalid_rows() -> None:
     accepted = []
-    for name, row in broken_rows(factories.make_edition()).items():
+    for name, row in invalid_rows(factories.make_edition()).items():
         try:
             with transaction.atomic():
                 row.save()
@@ -110,63 +110,61 @@ def test_page_slugs_are_unique_in_an_edition_and_in_the_site() -> None:
             factories.make_page(owner, slug="faq")
 
 
-def test_session_nests_once() -> None:
+def test_sessions_nest_at_most_two_levels_deep() -> None:
     edition = factories.make_edition()
     workshop = factories.make_session(edition, kind="workshop")
     part = factories.make_session(edition, parent=workshop)
     deeper = Session(edition=edition, title="S", start=part.start, end=part.end, parent=part)
-    with pytest.raises(ValidationError) as refusal:
+    with pytest.raises(ValidationError) as error:
         deeper.full_clean()
-    assert refusal.value.message_dict["parent"] == [
+    assert error.value.message_dict["parent"] == [
         "Sessions have two levels: choose one that isn’t part of another session."
     ]
 
 
-def test_topics_nest_four_levels_deep() -> None:
+def test_topics_nest_at_most_four_levels_deep() -> None:
     edition = factories.make_edition()
-    above, chain = None, []
+    parent, chain = None, []
     for name in "ABCD":
-        above = factories.make_topic(edition, name, parent=above)
-        above.full_clean()
-        chain.append(above)
+        parent = factories.make_topic(edition, name, parent=parent)
+        parent.full_clean()
+        chain.append(parent)
     chain[0].parent = factories.make_topic(edition, "Top")
-    for row in (factories.make_topic(edition, "E", parent=above), chain[0]):
-        with pytest.raises(ValidationError) as refusal:
+    for row in (factories.make_topic(edition, "E", parent=parent), chain[0]):
+        with pytest.raises(ValidationError) as error:
             row.full_clean()
-        assert refusal.value.message_dict["parent"] == [
-            "Topics have at most 4 levels. Choose a higher parent."
-        ]
+        assert error.value.message_dict["parent"] == ["Topics have at most 4 levels. Choose a higher parent."]
 
 
-def test_what_has_parts_becomes_no_part() -> None:
+def test_row_with_children_cannot_get_a_parent() -> None:
     edition = factories.make_edition()
-    workshop, line = factories.make_session(edition, kind="workshop"), factories.make_menu_item(edition)
+    workshop, item = factories.make_session(edition, kind="workshop"), factories.make_menu_item(edition)
     factories.make_session(edition, parent=workshop)
-    factories.make_menu_item(edition, parent=line)
+    factories.make_menu_item(edition, parent=item)
     pairs: list[tuple[Any, Any]] = [
         (workshop, factories.make_session(edition)),
-        (line, factories.make_menu_item(edition)),
+        (item, factories.make_menu_item(edition)),
     ]
-    sentences = []
-    for row, above in pairs:
-        row.parent = above
-        with pytest.raises(ValidationError) as refusal:
+    messages = []
+    for row, parent in pairs:
+        row.parent = parent
+        with pytest.raises(ValidationError) as error:
             row.full_clean()
-        sentences += refusal.value.message_dict["parent"]
-    assert sentences == [
+        messages += error.value.message_dict["parent"]
+    assert messages == [
         "Sessions have two levels, and this one already has parts.",
         "Menus have two levels, and this item already has items below it.",
     ]
 
 
-def test_frame_lines_name_place_dates_and_zone() -> None:
+def test_edition_lines_show_place_dates_and_time_zone() -> None:
     edition = factories.make_edition(venue="Convention Center", country="USA")
     assert edition.place_line == "Convention Center, San Jose, USA"
     assert edition.date_line == "5 to 9 April 2021"
     assert edition.zone_label == "Los Angeles time (PDT)"
 
 
-def test_virtual_edition_without_a_place_says_so() -> None:
+def test_virtual_edition_without_a_city_shows_virtual_as_its_place() -> None:
     virtual = factories.make_edition(mode="virtual", city="")
     assert virtual.place_line == "Virtual"
     with pseudolocale():

@@ -36,15 +36,15 @@ NEW = {
 }  # fmt: skip
 
 
-def make_earlier() -> Edition:
+def make_source_edition() -> Edition:
     edition = make_edition(2021, accent="#aa0000", description="Welcome", sponsor_tiers=["Platinum"])
     make_room(edition, "Hall A")
     make_room(edition, "Hall B")
-    top = make_topic(edition, "Systems")
-    make_topic(edition, "Compilers", parent=top)
+    parent = make_topic(edition, "Systems")
+    make_topic(edition, "Compilers", parent=parent)
     page = make_page(edition, title="Travel", slug="travel", status="published")
-    line = make_menu_item(edition, "More", section="", url="https://example.org/")
-    make_menu_item(edition, "Travel", section="", page=page, parent=line)
+    item = make_menu_item(edition, "More", section="", url="https://example.org/")
+    make_menu_item(edition, "Travel", section="", page=page, parent=item)
     make_key_date(edition, "Doors", day=date(2021, 4, 1), status="published")
     make_key_date(edition, "Deadline", day=None, moment=datetime(2021, 3, 6, 7, 59, tzinfo=UTC))
     make_sponsor(edition, "Babbage", tier="Gold", status="published")
@@ -55,20 +55,20 @@ def make_earlier() -> Edition:
     return edition
 
 
-def post(client: Client, source: Edition, chosen: list[str] | None = None, **changes: Any) -> Any:
+def post_form(client: Client, source: Edition, chosen: list[str] | None = None, **changes: Any) -> Any:
     page = client.get(ADDRESS, {"edition": source.pk})
-    usual = page.context["form"]["parts"].initial
-    data = {**NEW, "parts": usual if chosen is None else chosen, **changes}
+    initial_parts = page.context["form"]["parts"].initial
+    data = {**NEW, "parts": initial_parts if chosen is None else chosen, **changes}
     return client.post(f"{ADDRESS}?edition={source.pk}", data)
 
 
-def test_usual_parts_come_as_drafts_in_one_change_set(admin_client: Client) -> None:
-    source = make_earlier()
+def test_initial_parts_are_copied_as_drafts_in_one_change_set(admin_client: Client) -> None:
+    source = make_source_edition()
     before = ChangeSet.objects.count()
-    answer = post(admin_client, source)
+    response = post_form(admin_client, source)
     new = Edition.objects.get(slug="2022")
 
-    assert answer["Location"] == f"/admin/?edition={new.pk}"
+    assert response["Location"] == f"/admin/?edition={new.pk}"
     assert ChangeSet.objects.count() == before + 1
     assert (new.timezone, new.accent, new.description_html) == (
         "Asia/Seoul",
@@ -83,7 +83,7 @@ def test_usual_parts_come_as_drafts_in_one_change_set(admin_client: Client) -> N
     }
     assert [(page.title, page.status) for page in new.pages.all()] == [("Travel", "draft")]
     assert {
-        (one.label, one.page and one.page.edition_id, str(one.parent)) for one in new.menu_items.all()
+        (item.label, item.page and item.page.edition_id, str(item.parent)) for item in new.menu_items.all()
     } == {
         ("More", None, "None"),
         ("Travel", new.pk, "More"),
@@ -97,35 +97,38 @@ def test_usual_parts_come_as_drafts_in_one_change_set(admin_client: Client) -> N
     ]
 
 
-def test_key_dates_move_with_the_first_day_and_keep_their_hour(admin_client: Client) -> None:
-    source = make_earlier()
-    post(admin_client, source, ["key_dates"])
-    days = date(2022, 8, 29) - source.start_date
-    moved = {
-        one.title: (one.day, one.moment, one.status)
-        for one in Edition.objects.get(slug="2022").key_dates.all()
+def test_key_dates_shift_with_the_start_date_and_keep_their_local_time(admin_client: Client) -> None:
+    source = make_source_edition()
+    post_form(admin_client, source, ["key_dates"])
+    shift = date(2022, 8, 29) - source.start_date
+    copies = {
+        key_date.title: (key_date.day, key_date.moment, key_date.status)
+        for key_date in Edition.objects.get(slug="2022").key_dates.all()
     }
 
     # 5 March 2021, 23:59 in Los Angeles is 23:59 in Seoul.
-    deadline = datetime(2021, 3, 5, 14, 59, tzinfo=UTC) + days
-    assert moved == {"Doors": (date(2021, 4, 1) + days, None, "draft"), "Deadline": (None, deadline, "draft")}
+    deadline = datetime(2021, 3, 5, 14, 59, tzinfo=UTC) + shift
+    assert copies == {
+        "Doors": (date(2021, 4, 1) + shift, None, "draft"),
+        "Deadline": (None, deadline, "draft"),
+    }
 
 
-def test_every_part_is_a_choice(admin_client: Client) -> None:
-    source = make_earlier()
-    post(admin_client, source, [])
-    post(admin_client, source, [part.name for part in parts() if part.copy], slug="all", name="All")
-    none, every = Edition.objects.get(slug="2022"), Edition.objects.get(slug="all")
+def test_each_part_can_be_selected_or_left_out(admin_client: Client) -> None:
+    source = make_source_edition()
+    post_form(admin_client, source, [])
+    post_form(admin_client, source, [part.name for part in parts() if part.copy], slug="all", name="All")
+    empty, full = Edition.objects.get(slug="2022"), Edition.objects.get(slug="all")
     names = ("rooms", "topics", "pages", "menu_items", "key_dates", "sponsors", "committee_roles", "awards")
 
-    assert [getattr(none, name).count() for name in names] == [0] * 8
-    assert [getattr(every, name).count() for name in names] == [2, 2, 1, 2, 2, 1, 1, 1]
-    assert none.accent != source.accent
-    assert [one.status for one in every.sponsors.all()] == ["draft"]
+    assert [getattr(empty, name).count() for name in names] == [0] * 8
+    assert [getattr(full, name).count() for name in names] == [2, 2, 1, 2, 2, 1, 1, 1]
+    assert empty.accent != source.accent
+    assert [sponsor.status for sponsor in full.sponsors.all()] == ["draft"]
 
 
-def test_page_counts_what_there_is(admin_client: Client) -> None:
-    source = make_earlier()
+def test_page_shows_row_counts_and_is_linked_from_the_admin(admin_client: Client) -> None:
+    source = make_source_edition()
     page = admin_client.get(ADDRESS, {"edition": source.pk}).text
 
     assert "Rooms (2)" in page
@@ -139,7 +142,7 @@ def test_page_counts_what_there_is(admin_client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"slug": "2021"}, "Edition with this Slug already exists."),
         ({"slug": "admin"}, "is an address of the site itself"),
@@ -149,25 +152,25 @@ def test_page_counts_what_there_is(admin_client: Client) -> None:
         ({"parts": ["everything"]}, "Select a valid choice."),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_made(
-    changes: dict[str, Any], said: str, admin_client: Client
+def test_invalid_form_shows_an_error_and_creates_nothing(
+    changes: dict[str, Any], message: str, admin_client: Client
 ) -> None:
-    source = make_earlier()
-    page = post(admin_client, source, **changes)
+    source = make_source_edition()
+    page = post_form(admin_client, source, **changes)
 
-    assert said in page.text
+    assert message in page.text
     assert Edition.objects.count() == 1
 
 
-def test_reverting_takes_the_whole_edition_back_unless_it_is_in_use(admin_client: Client) -> None:
-    source = make_earlier()
-    post(admin_client, source)
+def test_revert_deletes_the_new_edition_unless_it_is_in_use(admin_client: Client) -> None:
+    source = make_source_edition()
+    post_form(admin_client, source)
     first = ChangeSet.objects.latest("pk")
-    post(admin_client, source, slug="used", name="Used")
+    post_form(admin_client, source, slug="used", name="Used")
     second = ChangeSet.objects.latest("pk")
     make_paper(Edition.objects.get(slug="used"))
-    for one in (first, second):
-        admin_client.post(f"/admin/acts/{one.pk}/take-back/")
+    for change_set in (first, second):
+        admin_client.post(f"/admin/acts/{change_set.pk}/take-back/")
 
     assert {*Edition.objects.values_list("slug", flat=True)} == {"2021", "used"}
     assert Edition.objects.get(slug="used").rooms.count() == 0
@@ -177,11 +180,11 @@ def test_reverting_takes_the_whole_edition_back_unless_it_is_in_use(admin_client
     ("role", "owned", "allowed"),
     [(Role.OWNER, [2020, 2021], True), (Role.OWNER, [2021], False), (Role.CHAIR, [2020, 2021], False)],
 )
-def test_owners_of_a_whole_conference_add_its_next_edition(
+def test_only_owners_of_all_editions_create_the_next_one(
     role: str, owned: list[int], allowed: bool, client: Client
 ) -> None:
     make_edition(2020)
-    source = make_earlier()
+    source = make_source_edition()
     user = get_user_model().objects.create_user("somebody", is_staff=True)
     for edition in Edition.objects.filter(year__in=owned):
         Membership.objects.create(user=user, edition=edition, role=role)
@@ -190,7 +193,7 @@ def test_owners_of_a_whole_conference_add_its_next_edition(
 
     assert page.status_code == (200 if allowed else 403)
     if allowed:
-        post(client, source)
+        post_form(client, source)
         assert Membership.objects.get(edition__slug="2022").role == Role.OWNER
     else:
         assert ADDRESS not in client.get("/admin/").text

@@ -32,8 +32,8 @@ def test_copies_are_small_named_by_content_and_in_two_formats(edition: Edition, 
 
     folder = tmp_path / "media" / "heroes"
     stem = Path(edition.hero.name).stem
-    found = {file.name.removeprefix(f"{stem}-"): file for file in folder.iterdir() if "-" in file.name}
-    sizes = {name: Image.open(file).size for name, file in found.items()}
+    copies = {file.name.removeprefix(f"{stem}-"): file for file in folder.iterdir() if "-" in file.name}
+    sizes = {name: Image.open(file).size for name, file in copies.items()}
 
     assert (len(stem), edition.hero.name) == (24, f"heroes/{stem}.jpg")
     assert sizes == {
@@ -41,7 +41,7 @@ def test_copies_are_small_named_by_content_and_in_two_formats(edition: Edition, 
         for width in (640, 1280, 1920)
         for form in ("avif", "webp")
     }
-    assert max(found[f"640.{form}"].stat().st_size for form in ("avif", "webp")) <= 60_000
+    assert max(copies[f"640.{form}"].stat().st_size for form in ("avif", "webp")) <= 60_000
 
 
 def test_same_picture_is_stored_once(edition: Edition, tmp_path: Path) -> None:
@@ -55,22 +55,22 @@ def test_same_picture_is_stored_once(edition: Edition, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "words"),
+    ("file", "message"),
     [
         (SimpleUploadedFile("a.jpg", b"no picture"), "This is not a picture."),
         (noise(40, 40, "GIF"), "Upload a JPEG, PNG, WebP or AVIF file."),
     ],
 )
-def test_other_files_are_refused(edition: Edition, file: SimpleUploadedFile, words: str) -> None:
+def test_unsupported_file_is_refused(edition: Edition, file: SimpleUploadedFile, message: str) -> None:
     edition.hero = file
 
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as error:
         edition.full_clean()
 
-    assert words in refused.value.message_dict["hero"][0]
+    assert message in error.value.message_dict["hero"][0]
 
 
-def test_picture_that_is_cut_off_is_refused(edition: Edition) -> None:
+def test_truncated_picture_is_refused(edition: Edition) -> None:
     whole = noise(400, 200).read()
     edition.hero = SimpleUploadedFile("cut.jpg", whole[: len(whole) // 2])
 
@@ -78,7 +78,7 @@ def test_picture_that_is_cut_off_is_refused(edition: Edition) -> None:
         edition.full_clean()
 
 
-def test_too_many_pixels_are_refused(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_with_too_many_pixels_is_refused(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "MAX_PIXELS", 100)
     edition.hero = noise(40, 40)
 
@@ -86,7 +86,7 @@ def test_too_many_pixels_are_refused(edition: Edition, monkeypatch: pytest.Monke
         edition.full_clean()
 
 
-def test_home_shows_the_picture_with_its_focus_and_copies_in_place_of_the_art(
+def test_home_page_shows_the_picture_and_its_copies_instead_of_the_art(
     client: Client, edition: Edition
 ) -> None:
     edition.hero, edition.hero_focus = noise(400, 200), "top-left"
@@ -105,7 +105,7 @@ def test_home_shows_the_picture_with_its_focus_and_copies_in_place_of_the_art(
         assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
 
 
-def test_copies_are_for_whom_the_original_is(client: Client, edition: Edition) -> None:
+def test_copies_are_public_only_while_the_edition_shows_the_picture(client: Client, edition: Edition) -> None:
     edition.hero = noise(400, 200)
     edition.save()
     copy = f"/media/{Path(edition.hero.name).with_suffix('')}-640.webp"
@@ -117,7 +117,7 @@ def test_copies_are_for_whom_the_original_is(client: Client, edition: Edition) -
     assert client.get(copy).status_code == 404
 
 
-def test_picture_without_copies_is_shown_as_it_is(client: Client, edition: Edition) -> None:
+def test_picture_without_copies_is_shown_from_its_original_file(client: Client, edition: Edition) -> None:
     Edition.objects.update(hero="heroes/old.png")
 
     (picture,) = read(client, "/2021/").all("picture", "art")

@@ -31,20 +31,20 @@ def program() -> dict[str, Any]:
     return make_marked_program()
 
 
-def begin(client: Client, edition: Edition) -> None:
+def start_preview(client: Client, edition: Edition) -> None:
     client.get(f"/admin/conference/edition/{edition.pk}/preview/")
 
 
-def wsgi(cache: PageCache, path: str, cookie: str = "") -> tuple[str, dict[str, str], str]:
+def request_through_cache(cache: PageCache, path: str, cookie: str = "") -> tuple[str, dict[str, str], str]:
     """Request a page through the page cache; return status, headers and body."""
-    begun: list[Any] = []
+    started: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
     with left_open():
-        body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, dict(headers))))  # type: ignore[arg-type]
-        return begun[0], begun[1], b"".join(body).decode(errors="replace")
+        body = cache(environ, lambda status, headers, exc_info=None: started.extend((status, dict(headers))))  # type: ignore[arg-type]
+        return started[0], started[1], b"".join(body).decode(errors="replace")
 
 
-DRAFTED = [
+DRAFT_PATHS = [
     f"/2021/papers/{LOW}-p/{LOW}/",
     "/2021/papers/",
     f"/2021/sessions/{LOW}-s/{LOW}/",
@@ -61,12 +61,12 @@ DRAFTED = [
 ]
 
 
-def test_drafts_show_on_marked_pages_that_nobody_keeps(
+def test_preview_shows_drafts_on_marked_uncached_pages(
     program: dict[str, Any], admin_client: Client, subtests: pytest.Subtests
 ) -> None:
-    before = {path: admin_client.get(path).text for path in DRAFTED}
-    begin(admin_client, program["edition"])
-    for path in DRAFTED:
+    before = {path: admin_client.get(path).text for path in DRAFT_PATHS}
+    start_preview(admin_client, program["edition"])
+    for path in DRAFT_PATHS:
         with subtests.test(path=path):
             page = admin_client.get(path)
             assert LOW not in before[path].lower().replace(path, "")
@@ -76,13 +76,13 @@ def test_drafts_show_on_marked_pages_that_nobody_keeps(
             assert page.headers["Cache-Control"] == "private, no-store"
 
 
-def test_whole_edition_shows_before_its_time(admin_client: Client) -> None:
+def test_preview_shows_an_edition_that_is_not_public_yet(admin_client: Client) -> None:
     soon = timezone.now() + timedelta(days=1)
     edition = make.make_edition(2030, public_from=None, papers_public_from=soon, schedule_public_from=None)
     hide_edition(edition)
     paths = ["/2030/", "/2030/papers/", "/2030/schedule/", "/2030/awards/", "/2030/committee/", "/people/"]
     before = {path: MARKER in admin_client.get(path).text for path in paths}
-    begin(admin_client, edition)
+    start_preview(admin_client, edition)
     during = {path: MARKER in admin_client.get(path).text for path in paths}
     admin_client.get(f"/admin/conference/edition/{edition.pk}/as-public/")
     after = {path: MARKER in admin_client.get(path).text for path in paths}
@@ -91,7 +91,9 @@ def test_whole_edition_shows_before_its_time(admin_client: Client) -> None:
     assert set(during.values()) == {True}
 
 
-def test_what_is_hidden_from_everybody_stays_hidden(program: dict[str, Any], admin_client: Client) -> None:
+def test_preview_shows_no_hidden_names_emails_or_withdrawn_papers(
+    program: dict[str, Any], admin_client: Client
+) -> None:
     edition = make.make_edition(2022)
     ada = make.make_person("Ada Byron", email="ada@secret.example")
     ada.names.create(name="Old Byronname", hidden=True)
@@ -99,7 +101,7 @@ def test_what_is_hidden_from_everybody_stays_hidden(program: dict[str, Any], adm
     make.add_author(paper, ada, name="Old Byronname")
     make.make_material(paper, label="Kept back", visible=False)
     withdrawn = make.make_paper(edition, title="Gone", status="withdrawn")
-    begin(admin_client, edition)
+    start_preview(admin_client, edition)
     page = admin_client.get(paper.get_absolute_url()).text
 
     assert "Ada Byron" in page
@@ -107,45 +109,47 @@ def test_what_is_hidden_from_everybody_stays_hidden(program: dict[str, Any], adm
     assert admin_client.get(withdrawn.get_absolute_url()).status_code == 404
 
 
-def test_preview_of_one_edition_shows_nothing_of_another(
+def test_preview_of_one_edition_shows_no_drafts_of_another(
     program: dict[str, Any], admin_client: Client
 ) -> None:
-    begin(admin_client, make.make_edition(2022))
+    start_preview(admin_client, make.make_edition(2022))
 
-    assert leaks(admin_client, [path for path in DRAFTED if LOW not in path]) == []
+    assert leaks(admin_client, [path for path in DRAFT_PATHS if LOW not in path]) == []
     assert admin_client.get("/2030/").status_code == 404
 
 
 @pytest.mark.anywhere
-def test_no_answer_but_a_page_holds_a_draft(program: dict[str, Any], admin_client: Client) -> None:
+def test_preview_shows_drafts_only_on_pages_and_stylesheets(
+    program: dict[str, Any], admin_client: Client
+) -> None:
     """Check that files, feeds, site maps, pictures and suggestions are public during a preview too.
 
     Only pages and the stylesheet with the colors of topics may show drafts.
     """
-    begin(admin_client, program["edition"])
-    found = []
+    start_preview(admin_client, program["edition"])
+    leaking_paths = []
     for path in every_address():
         response = admin_client.get(path, follow=True)
         is_marked = '<aside class="preview"' in response.getvalue().decode(errors="replace")
         body = f"{response.getvalue().decode(errors='replace')} {response.headers}".lower()
         is_stylesheet = "/2021/colors-" in path
         if LOW in body.replace(path.lower(), "") and not (is_marked or is_stylesheet):
-            found.append(path)
+            leaking_paths.append(path)
         if is_marked or is_stylesheet:
             assert response.headers["Cache-Control"] == "private, no-store", path
         if is_marked:
             assert response.headers["Content-Type"].startswith("text/html"), path
 
-    assert found == []
+    assert leaking_paths == []
 
 
 @pytest.mark.anywhere
-def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
+def test_anonymous_responses_after_a_preview_in_the_same_process_hold_no_draft(
     program: dict[str, Any], admin_client: Client, client: Client
 ) -> None:
-    begin(admin_client, program["edition"])
+    start_preview(admin_client, program["edition"])
     for path in [
-        *DRAFTED,
+        *DRAFT_PATHS,
         f"/2021/search/?q={MARKER}",
         f"/search/?q={MARKER}",
         "/2021/papers/?sort=schedule",
@@ -157,41 +161,39 @@ def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
     assert not Word.objects.filter(word__contains=LOW).exists()
 
 
-def test_index_and_catalog_are_made_without_drafts_even_in_a_preview(program: dict[str, Any]) -> None:
+def test_search_index_is_built_without_drafts_during_a_preview(program: dict[str, Any]) -> None:
     edition: Edition = program["edition"]
     with preview_as(PreviewScope(edition.pk, drafts=True)):
-        shown = Paper.objects.published().filter(title=MARKER).count()
-        people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
+        draft_papers = Paper.objects.published().filter(title=MARKER).count()
+        draft_people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
         refresh()
 
-    assert (shown, people) == (2, 1)
+    assert (draft_papers, draft_people) == (2, 1)
     assert [document for document in Document.objects.all() if LOW in document.text()] == []
 
 
-def test_page_cache_gives_and_takes_nothing_of_a_preview(
-    program: dict[str, Any], admin_client: Client
-) -> None:
+def test_page_cache_neither_serves_nor_stores_previews(program: dict[str, Any], admin_client: Client) -> None:
     cache = PageCache(django)
-    begin(admin_client, program["edition"])
+    start_preview(admin_client, program["edition"])
     cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
-    kept = wsgi(cache, "/2021/papers/")
-    preview = wsgi(cache, "/2021/papers/", cookie)
-    again = wsgi(cache, "/2021/papers/")
+    before = request_through_cache(cache, "/2021/papers/")
+    preview = request_through_cache(cache, "/2021/papers/", cookie)
+    after = request_through_cache(cache, "/2021/papers/")
 
-    assert (MARKER in kept[2], MARKER in preview[2], MARKER in again[2]) == (False, True, False)
+    assert (MARKER in before[2], MARKER in preview[2], MARKER in after[2]) == (False, True, False)
     assert preview[1]["Cache-Control"] == "private, no-store"
     assert "ETag" not in preview[1]
 
 
-def test_page_that_the_browser_has_is_drawn_anew(program: dict[str, Any], admin_client: Client) -> None:
-    begin(admin_client, program["edition"])
+def test_preview_never_returns_304(program: dict[str, Any], admin_client: Client) -> None:
+    start_preview(admin_client, program["edition"])
     page = admin_client.get("/2021/papers/", headers={"if-none-match": "*"})
 
     assert page.status_code == 200
 
 
-def test_nothing_is_written_in_a_preview(program: dict[str, Any], admin_client: Client) -> None:
-    begin(admin_client, program["edition"])
+def test_preview_refuses_to_save_changes(program: dict[str, Any], admin_client: Client) -> None:
+    start_preview(admin_client, program["edition"])
     page = admin_client.post("/2021/agenda/", {"make": "1"})
 
     assert page.status_code == 403
@@ -199,43 +201,45 @@ def test_nothing_is_written_in_a_preview(program: dict[str, Any], admin_client: 
     assert "Leave the preview" in page.text
 
 
-def test_preview_leads_to_the_page_asked_for_and_back(program: dict[str, Any], admin_client: Client) -> None:
+def test_preview_redirects_to_the_requested_page_and_back(
+    program: dict[str, Any], admin_client: Client
+) -> None:
     edition: Edition = program["edition"]
     base = f"/admin/conference/edition/{edition.pk}"
     draft = f"/2021/papers/{LOW}-p/{LOW}/"
     page = admin_client.get(f"{base}/preview/", {"next": draft}, follow=True)
-    ways = re.findall(r'<p class="out"><a href="([^"]+)">[^<]+</a> <a href="([^"]+)">', page.text)
-    public = admin_client.get(ways[0][0].replace("&amp;", "&"))
+    links = re.findall(r'<p class="out"><a href="([^"]+)">[^<]+</a> <a href="([^"]+)">', page.text)
+    public = admin_client.get(links[0][0].replace("&amp;", "&"))
 
     assert page.redirect_chain == [(draft, 302)]
-    assert ways[0][1] == f"/admin/?edition={edition.pk}"
+    assert links[0][1] == f"/admin/?edition={edition.pk}"
     assert public.headers["Location"] == draft
     assert admin_client.get(draft).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "https://evil.example/", "evil", "/\\evil.example"])
-def test_preview_leads_to_no_other_site(path: str, admin_client: Client, edition: Edition) -> None:
-    answer = admin_client.get(f"/admin/conference/edition/{edition.pk}/preview/", {"next": path})
+def test_preview_redirects_to_no_other_site(path: str, admin_client: Client, edition: Edition) -> None:
+    response = admin_client.get(f"/admin/conference/edition/{edition.pk}/preview/", {"next": path})
 
-    assert answer.headers["Location"] == "/2021/"
+    assert response.headers["Location"] == "/2021/"
 
 
-def test_preview_is_for_staff_who_may_see_the_edition(program: dict[str, Any], client: Client) -> None:
+def test_preview_requires_permission_to_view_the_edition(program: dict[str, Any], client: Client) -> None:
     edition: Edition = program["edition"]
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_edition"))
     client.force_login(user)
-    begin(client, edition)
-    seen = [MARKER in client.get("/2021/papers/").text]
+    start_preview(client, edition)
+    is_draft_shown = [MARKER in client.get("/2021/papers/").text]
     user.user_permissions.clear()
-    seen.append(MARKER in client.get("/2021/papers/").text)
-    refused = client.get(f"/admin/conference/edition/{edition.pk}/preview/").status_code
+    is_draft_shown.append(MARKER in client.get("/2021/papers/").text)
+    status = client.get(f"/admin/conference/edition/{edition.pk}/preview/").status_code
 
-    assert seen == [True, False]
-    assert refused == 404
+    assert is_draft_shown == [True, False]
+    assert status == 404
 
 
-def test_form_of_a_draft_leads_to_its_preview(admin_client: Client) -> None:
+def test_form_of_a_draft_links_to_its_preview(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), status="draft", title="Early")
     form = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/").text
     link = re.findall(r'<a href="([^"]+)">Preview</a>', form)[0]

@@ -16,7 +16,7 @@ STATIC = Path(settings.BASE_DIR) / "static"
 FILES = sorted((STATIC / "css").rglob("*.css"))
 
 
-def short(path: Path) -> str:
+def relative_path(path: Path) -> str:
     return path.relative_to(STATIC / "css").as_posix()
 
 
@@ -33,7 +33,7 @@ def short(path: Path) -> str:
         ("a {\n  --empty: ;\n  --x: 1;\n}\n", "a{--empty:;--x:1}"),
     ],
 )
-def test_minifying_keeps_what_has_a_meaning(css: str, minified: str) -> None:
+def test_minified_css_keeps_its_meaning(css: str, minified: str) -> None:
     assert minify(css) == minified
     assert minify(minified) == minified
 
@@ -55,12 +55,12 @@ def test_every_component_is_imported_once_and_tokens_come_first() -> None:
     imports = {name: IMPORT.findall((STATIC / name).read_text("utf-8")) for name in sorted(STYLESHEETS)}
     # The site and the admin have the same fonts and hues.
     shared = {"fonts.css", "plenary/hues.css"}
-    components = [file for found in imports.values() for file, _ in found if file not in shared]
+    components = [file for files in imports.values() for file, _ in files if file not in shared]
     components.append("plenary/hues.css")
 
-    assert [found[0][0] for found in imports.values()] == ["fonts.css", "fonts.css"]
-    assert [found[1][0] for found in imports.values()] == ["admin/tokens.css", "plenary/tokens.css"]
-    assert sorted(components) == [short(path) for path in FILES if path.parent != STATIC / "css"]
+    assert [files[0][0] for files in imports.values()] == ["fonts.css", "fonts.css"]
+    assert [files[1][0] for files in imports.values()] == ["admin/tokens.css", "plenary/tokens.css"]
+    assert sorted(components) == [relative_path(path) for path in FILES if path.parent != STATIC / "css"]
 
 
 def test_components_are_imported_in_the_order_of_their_layers() -> None:
@@ -70,21 +70,21 @@ def test_components_are_imported_in_the_order_of_their_layers() -> None:
     assert list(dict.fromkeys(layer for _, layer in IMPORT.findall(css) if layer)) == order
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_stylesheets_have_one_declaration_a_line(path: Path) -> None:
+@pytest.mark.parametrize("path", FILES, ids=relative_path)
+def test_stylesheets_have_one_declaration_per_line(path: Path) -> None:
     """Run `npx prettier --write static/css` where this fails."""
     css = path.read_text("utf-8")
     code = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    depth, wrong = 0, []
+    depth, violations = 0, []
     for number, line in enumerate(code.splitlines(), 1):
         text = re.sub(r'"[^"]*"', '""', line.strip())
         depth -= text.startswith("}")
         indent = len(line) - len(line.lstrip())
         if text and (indent < 2 * depth or indent % 2 or line != line.rstrip() or re.search(r"[;{}].", text)):
-            wrong.append((number, line))
+            violations.append((number, line))
         depth += text.endswith("{")
 
-    assert wrong == []
+    assert violations == []
     assert depth == 0
     assert css.endswith("}\n") or path.parent == STATIC / "css"
     assert "\n\n\n" not in css

@@ -26,7 +26,7 @@ def test_page_shows_rendered_markdown(client: Client, edition: Edition) -> None:
     assert page.texts("em") == ["a badge"]
 
 
-def test_site_page_stands_outside_the_editions(client: Client, edition: Edition) -> None:
+def test_site_page_belongs_to_no_edition(client: Client, edition: Edition) -> None:
     make.make_page(None, slug="conduct", title="Code of conduct", body="Be kind.")
 
     page = read(client, "/pages/conduct/")
@@ -37,21 +37,21 @@ def test_site_page_stands_outside_the_editions(client: Client, edition: Edition)
 
 
 @pytest.mark.parametrize("path", ["/2021/pages/draft/", "/pages/draft/", "/2021/pages/none/"])
-def test_page_that_is_not_public_is_not_there(client: Client, edition: Edition, path: str) -> None:
+def test_page_that_is_not_public_is_not_found(client: Client, edition: Edition, path: str) -> None:
     make.make_page(edition, slug="draft", status="draft")
     make.make_page(None, slug="draft", status="draft")
 
     assert read(client, path, 404).texts("h1") == ["Page not found"]
 
 
-def test_sponsors_stand_by_tier_in_the_given_order(client: Client, edition: Edition) -> None:
+def test_sponsors_are_grouped_by_tier_in_the_entered_order(client: Client, edition: Edition) -> None:
     for name, tier in (("Zed", "Platinum"), ("Abe", "Gold"), ("Mia", "Platinum"), ("Lone", "")):
         make.make_sponsor(edition, name, tier=tier, url="https://example.org/" if name == "Zed" else "")
 
     page = read(client, "/2021/sponsors/")
 
     assert page.outline == ["1 Sponsors", "2 Platinum", "2 Gold", "2 Sponsors"]
-    assert [[e.text for e in plates.inside("li")] for plates in page.all("ul", "logos")] == [
+    assert [[item.text for item in logos.inside("li")] for logos in page.all("ul", "logos")] == [
         ["Zed", "Mia"],
         ["Abe"],
         ["Lone"],
@@ -59,7 +59,7 @@ def test_sponsors_stand_by_tier_in_the_given_order(client: Client, edition: Edit
     assert page.all("a", href="https://example.org/")[0].attributes["rel"] == "sponsored noopener"
 
 
-def test_sponsors_empty(client: Client, edition: Edition) -> None:
+def test_sponsors_page_without_sponsors_shows_a_message(client: Client, edition: Edition) -> None:
     make.make_sponsor(edition, status="draft")
 
     assert read(client, "/2021/sponsors/").texts("p", "none") == ["No sponsors were published."]
@@ -79,17 +79,19 @@ def test_sponsors_empty(client: Client, edition: Edition) -> None:
     ],
 )
 @pytest.mark.usefixtures("edition")
-def test_ended_editions_are_described_in_the_past(client: Client, path: str, before: str, after: str) -> None:
-    words = []
+def test_empty_pages_of_ended_editions_are_in_the_past_tense(
+    client: Client, path: str, before: str, after: str
+) -> None:
+    texts = []
     for day in ("2021-04-01", "2021-06-01"):
         with time_machine.travel(f"{day}T12:00:00Z", tick=False):
-            words.append(read(client, f"/2021/{path}/").main)
+            texts.append(read(client, f"/2021/{path}/").main)
 
-    assert [before in words[0], after in words[1], before in words[1]] == [True, True, False]
+    assert [before in texts[0], after in texts[1], before in texts[1]] == [True, True, False]
 
 
 @pytest.mark.parametrize("path", ["/2021/sponsors/", "/2021/pages/page/"])
-def test_queries_are_the_same_for_one_and_three_rows(
+def test_query_count_is_the_same_for_1_and_3_rows(
     client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries, path: str
 ) -> None:
     make.make_menu_item(edition)
@@ -102,5 +104,5 @@ def test_queries_are_the_same_for_one_and_three_rows(
             read(client, path)
 
 
-def test_writing_to_a_page_is_refused(client: Client, edition: Edition) -> None:
+def test_post_to_a_public_page_is_refused(client: Client, edition: Edition) -> None:
     assert client.post("/2021/sponsors/").status_code == 405
