@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
         ("Jos\u00e9 Old", "Jose\u0301 Old"),
     ],
 )
-def test_hidden_name_appears_in_no_spelling_of_its_letters(
+def test_hidden_name_is_not_shown_in_any_spelling(
     client: Client, edition: Edition, printed: str, hidden: str
 ) -> None:
     paper, person = make.make_paper(edition), make.make_person("Ana New")

@@ -24,7 +24,9 @@ def make_paper_at(institution: Institution, edition: Edition, author: object, **
     return paper
 
 
-def test_list_shows_institutions_with_their_papers_of_all_years(client: Client, edition: Edition) -> None:
+def test_list_shows_institutions_with_their_paper_counts_of_all_years(
+    client: Client, edition: Edition
+) -> None:
     mit, eth = make.make_institution("MIT"), make.make_institution("École normale", country="France")
     make_paper_at(mit, edition, "Ada")
     for year, author in ((2022, "Alan"), (2023, "Mia")):
@@ -38,9 +40,7 @@ def test_list_shows_institutions_with_their_papers_of_all_years(client: Client, 
     assert read(client, "/institutions/?letter=M").texts("ul", "names") == ["MIT1 paper"]
 
 
-def test_page_shows_papers_year_by_year_the_newest_first(
-    client: Client, edition: Edition, eth: Institution
-) -> None:
+def test_page_shows_papers_by_year_newest_first(client: Client, edition: Edition, eth: Institution) -> None:
     ada = make.make_person("Ada")
     make_paper_at(eth, edition, ada, title="B")
     make_paper_at(eth, edition, "Alan", title="A")
@@ -66,14 +66,16 @@ def test_page_shows_people_by_family_name(client: Client, edition: Edition, eth:
     assert page.canonical == "http://127.0.0.1:8000/institutions/eth/?show=people"
 
 
-def test_institution_of_drafts_alone_has_no_page(client: Client, edition: Edition, eth: Institution) -> None:
+def test_institution_with_only_drafts_has_no_page(client: Client, edition: Edition, eth: Institution) -> None:
     make_paper_at(eth, edition, "Ada", status="draft")
 
     assert client.get("/institutions/eth/").status_code == 404
     assert len(read(client, "/institutions/").all("div", "empty")) == 1
 
 
-def test_bad_value_is_refused_in_a_sentence(client: Client, edition: Edition, eth: Institution) -> None:
+def test_invalid_parameter_is_refused_with_a_message(
+    client: Client, edition: Edition, eth: Institution
+) -> None:
     make_paper_at(eth, edition, "Ada")
 
     for path, name in (("/institutions/eth/?show=x", "show"), ("/institutions/?letter=x", "letter")):
@@ -84,7 +86,7 @@ def test_bad_value_is_refused_in_a_sentence(client: Client, edition: Edition, et
     ("path", "queries"),
     [("/institutions/", 7), ("/institutions/eth/", 11), ("/institutions/eth/?show=people", 7)],
 )
-def test_queries_are_the_same_for_one_and_three_papers(
+def test_query_count_is_the_same_for_1_and_3_papers(
     client: Client,
     edition: Edition,
     eth: Institution,

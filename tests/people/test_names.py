@@ -20,7 +20,7 @@ from people.names import (
 )
 
 
-def test_names_sorted_searched_and_slugged_with_accents() -> None:
+def test_names_with_accents_are_sorted_searched_and_slugged() -> None:
     names = ["Ada Znojil", "Eva Šimek", "Dan Simek", "Łukasz", "Anders Ångström", "李", "Max Berg"]
     ordered = sorted(names, key=lambda name: sort_key("", "", name))
     assert ordered == ["Anders Ångström", "Max Berg", "李", "Łukasz", "Dan Simek", "Eva Šimek", "Ada Znojil"]
@@ -58,7 +58,7 @@ def test_split_finds_the_family_name(display: str, given: str, family: str) -> N
     assert split(display) == NameParts(given, family)
 
 
-def test_sort_key_prefers_the_given_parts() -> None:
+def test_sort_key_prefers_given_and_family_name_to_the_display_name() -> None:
     assert sort_key("Jan", "van der Berg", "Berg Jan") == "van der berg, jan"
     assert sort_key("", "O’Neill-Müller") == "oneill muller"
     assert sort_key("", "", "") == ""
@@ -69,7 +69,7 @@ def test_initial_is_a_letter_or_a_number_sign(key: str, letter: str) -> None:
     assert initial(key) == letter
 
 
-def test_normal_removes_controls_and_surplus_space() -> None:
+def test_normalize_removes_control_characters_and_extra_space() -> None:
     assert normalize("  Jose\u0301\u00a0\t de\nla\x00 Cruz\u200b\ufeff ") == "José de la Cruz"
 
 
@@ -86,7 +86,7 @@ def test_normal_removes_controls_and_surplus_space() -> None:
         ("", False),
     ],
 )
-def test_orcid_is_checked_by_its_last_digit(orcid: str, valid: bool) -> None:
+def test_orcid_is_valid_only_with_its_check_digit(orcid: str, valid: bool) -> None:
     assert is_valid_orcid(orcid) is valid
 
 
@@ -101,12 +101,12 @@ def test_orcid_is_checked_by_its_last_digit(orcid: str, valid: bool) -> None:
         ("", ""),
     ],
 )
-def test_orcid_is_read_from_its_address(text: str, orcid: str) -> None:
+def test_orcid_is_normalized_from_its_url(text: str, orcid: str) -> None:
     assert normalize_orcid(text) == orcid
 
 
 @pytest.mark.parametrize(
-    ("display", "sentences"),
+    ("display", "reasons"),
     [
         ("Jan van der Berg", []),
         ("J. P. Morgan III", []),
@@ -131,12 +131,12 @@ def test_orcid_is_read_from_its_address(text: str, orcid: str) -> None:
         (" ", ["The name is empty."]),
     ],
 )
-def test_suspicions_name_what_a_chair_should_check(display: str, sentences: list[str]) -> None:
-    assert suspicions(display) == sentences
+def test_suspicious_names_are_explained(display: str, reasons: list[str]) -> None:
+    assert suspicions(display) == reasons
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_taken_as_a_name(text: str) -> None:
+def test_any_text_is_accepted_as_a_name(text: str) -> None:
     name = normalize(text)
     assert normalize(name) == name
     parts = split(text)
@@ -150,7 +150,7 @@ def test_any_text_is_taken_as_a_name(text: str) -> None:
     st.text(alphabet="ABab Nonesé.1", max_size=12)
     | st.sampled_from(["Ada Lovelace", "Ada Ada", "None Given"])
 )
-def test_quick_look_agrees_with_the_long_one(name: str) -> None:
+def test_is_suspicious_agrees_with_suspicions(name: str) -> None:
     assert is_suspicious(name) is bool(suspicions(name))
 
 

@@ -33,19 +33,19 @@ from tests.reading import read
 ODD_NAMES = ["-", "?", "…", "*", "_", "’", "¿!", "~", "@", "<>", "«»", "☃", "$", "€", "^", "\u0301", "½"]
 
 
-def one_of_each_category() -> list[str]:
+def characters_of_each_category() -> list[str]:
     """Return printable names of one character, four of each general category of Unicode."""
-    found: dict[str, list[str]] = {}
+    by_category: dict[str, list[str]] = {}
     for code in range(sys.maxunicode + 1):
-        sign = chr(code)
-        of_category = found.setdefault(unicodedata.category(sign), [])
-        if len(of_category) < 4 and names.normalize(sign):
-            of_category.append(sign)
-    return [sign for signs in found.values() for sign in signs]
+        character = chr(code)
+        same_category = by_category.setdefault(unicodedata.category(character), [])
+        if len(same_category) < 4 and names.normalize(character):
+            same_category.append(character)
+    return [character for characters in by_category.values() for character in characters]
 
 
 @given(st.text(min_size=1, max_size=6), st.text(min_size=1, max_size=6))
-def test_functions_of_names_take_any_text(one: str, other: str) -> None:
+def test_name_functions_accept_any_text(one: str, other: str) -> None:
     for name in filter(None, (names.normalize(one), names.normalize(other))):
         assert names.sort_key("", "", name)
         assert markup.slug(name)
@@ -58,7 +58,7 @@ def test_functions_of_names_take_any_text(one: str, other: str) -> None:
     find_duplicate_institutions([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
 
 
-def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:
+def test_names_without_a_letter_are_sorted_last_and_match_no_other() -> None:
     keys = [names.sort_key("", "", name) for name in ("Zoë Zz", "7 Eleven", "-", "李", "?")]
 
     assert sorted(keys) == ["eleven, 7", "li", "zz, zoe", f"{names.SORTS_LAST} -", f"{names.SORTS_LAST} ?"]
@@ -68,25 +68,27 @@ def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:
 
 
 @pytest.mark.parametrize("name", ["-", "?", "…", "*", "_"])
-def test_a_name_without_a_letter_is_pointed_out(name: str) -> None:
+def test_name_without_a_letter_is_suspicious(name: str) -> None:
     assert names.suspicions(name) == ["It has no letter and no digit."]
 
 
 @pytest.mark.django_db
-def test_lists_show_people_of_every_category_of_character(client: Client, edition: Edition) -> None:
-    odd = [*ODD_NAMES, *one_of_each_category()]
-    for start in range(0, len(odd), 40):
-        make.make_paper(edition, [make.make_person(name) for name in dict.fromkeys(odd[start : start + 40])])
+def test_people_list_shows_names_of_every_unicode_category(client: Client, edition: Edition) -> None:
+    odd_names = [*ODD_NAMES, *characters_of_each_category()]
+    for start in range(0, len(odd_names), 40):
+        make.make_paper(
+            edition, [make.make_person(name) for name in dict.fromkeys(odd_names[start : start + 40])]
+        )
     make.make_paper(edition, ["Zoë Zz"])
 
     assert listed_names(client, "?letter=Z") == ["Zz, Zoë"]
-    without = Person.objects.published().beginning_with("#").count()
-    everybody = [name for number in (1, 2) for name in listed_names(client, f"?page={number}")]
-    assert len(everybody) == Person.objects.count()
-    assert len(listed_names(client, "?letter=%23")) == min(without, 100)
-    last = everybody[everybody.index("Zz, Zoë") + 1 :]
-    assert {*ODD_NAMES[:5]} <= {*last}
-    assert [name for name in last if names.initial(names.sort_key("", "", name)) != "#"] == []
+    unlettered_count = Person.objects.published().beginning_with("#").count()
+    all_names = [name for number in (1, 2) for name in listed_names(client, f"?page={number}")]
+    assert len(all_names) == Person.objects.count()
+    assert len(listed_names(client, "?letter=%23")) == min(unlettered_count, 100)
+    last_names = all_names[all_names.index("Zz, Zoë") + 1 :]
+    assert {*ODD_NAMES[:5]} <= {*last_names}
+    assert [name for name in last_names if names.initial(names.sort_key("", "", name)) != "#"] == []
 
 
 def listed_names(client: Client, query: str) -> list[str]:
@@ -96,7 +98,7 @@ def listed_names(client: Client, query: str) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_everything_about_people_without_a_letter_opens(client: Client, edition: Edition) -> None:
+def test_all_pages_of_people_without_a_letter_open(client: Client, edition: Edition) -> None:
     names = ["-", "?", "…", "*"]
     people = [make.make_person(name, affiliation=name) for name in names]
     paper = make.make_paper(edition, people, title="About nothing")
@@ -119,7 +121,7 @@ def test_everything_about_people_without_a_letter_opens(client: Client, edition:
 
 
 @pytest.mark.django_db
-def test_desk_of_duplicates_takes_names_without_a_letter(admin_client: Client) -> None:
+def test_duplicates_in_the_admin_accept_names_without_a_letter(admin_client: Client) -> None:
     for name in ("-", "-", "?", "Ada Lovelace", "Ada Lovelace"):
         make.make_person(name)
     storage.search_all()
@@ -130,8 +132,12 @@ def test_desk_of_duplicates_takes_names_without_a_letter(admin_client: Client) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("form", ["orals_posters", "program_json", "xlsx", "bibtex", "frab_json", "frab_xml"])
-def test_exports_keep_a_name_without_a_letter(form: str, edition: Edition, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "format_name", ["orals_posters", "program_json", "xlsx", "bibtex", "frab_json", "frab_xml"]
+)
+def test_export_and_import_keep_a_name_without_a_letter(
+    format_name: str, edition: Edition, tmp_path: Path
+) -> None:
     people = [make.make_person(name) for name in ("-", "Ada Lovelace")]
     paper = make.make_paper(edition, people, title="About nothing")
     session = make.make_session(edition, room=make.make_room(edition))
@@ -140,27 +146,29 @@ def test_exports_keep_a_name_without_a_letter(form: str, edition: Edition, tmp_p
         make.add_role(session, person, role="speaker")
     target = tmp_path / "program"
     call_command(
-        "export_program", form, "--edition", edition.slug, "--output", str(target), stdout=StringIO()
+        "export_program", format_name, "--edition", edition.slug, "--output", str(target), stdout=StringIO()
     )
     for rows in (edition.presentations, edition.sessions, edition.papers):
         rows.all().delete()
     Person.objects.all().delete()
-    said = StringIO()
-    arguments = [form, str(target), "--edition", edition.slug, "--no-progress"]
-    call_command("import_program", *arguments, stdout=said, stderr=said)
+    output = StringIO()
+    arguments = [format_name, str(target), "--edition", edition.slug, "--no-progress"]
+    call_command("import_program", *arguments, stdout=output, stderr=output)
 
-    assert {*Person.objects.values_list("name", flat=True)} == {"-", "Ada Lovelace"}, said.getvalue()
+    assert {*Person.objects.values_list("name", flat=True)} == {"-", "Ada Lovelace"}, output.getvalue()
 
 
 @pytest.mark.django_db
-def test_import_takes_a_name_without_a_letter_and_says_what_it_is(tmp_path: Path) -> None:
+def test_import_accepts_and_reports_a_name_without_a_letter(tmp_path: Path) -> None:
     author = {"fullname": "-", "id": 4711, "institution": "", "url": ""}
     event = {"id": 1, "uid": "a1", "eventtype": "Poster", "name": "About nothing", "authors": [author]}
     path = tmp_path / "program.json"
     path.write_text(json.dumps({"count": 1, "results": [event]}))
     make.make_edition(2031)
-    said = StringIO()
-    call_command("import_program", "orals_posters", str(path), "--edition", "2031", stdout=said, stderr=said)
+    output = StringIO()
+    call_command(
+        "import_program", "orals_posters", str(path), "--edition", "2031", stdout=output, stderr=output
+    )
 
     assert [*Person.objects.values_list("name", flat=True)] == ["-"]
-    assert "It has no letter and no digit." in said.getvalue()
+    assert "It has no letter and no digit." in output.getvalue()

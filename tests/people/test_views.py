@@ -41,11 +41,11 @@ def test_people_are_listed_by_family_name_with_their_years(client: Client, editi
     page = read(client, "/people/")
 
     assert page.outline == ["1 People 5", "2 L", "2 S", "2 V", "2 Z"]
-    assert [e.text for e in page.all("ul", "names")[1].inside("a")] == ["Simek, Łukasz", "Šimek, Petr"]
+    assert [link.text for link in page.all("ul", "names")[1].inside("a")] == ["Simek, Łukasz", "Šimek, Petr"]
     assert page.texts("ul", "names")[-1] == "Znojil, Ada2021, 2022"
 
 
-def test_letter_page_shows_that_letter_alone(client: Client, edition: Edition) -> None:
+def test_letter_page_shows_only_names_of_that_letter(client: Client, edition: Edition) -> None:
     make.make_paper(edition, ["Ada Banbury", "Alan Turing", "7 Eleven"])
 
     page = read(client, "/people/?letter=B")
@@ -53,10 +53,10 @@ def test_letter_page_shows_that_letter_alone(client: Client, edition: Edition) -
     assert page.texts("ul", "names") == ["Banbury, Ada2021"]
     assert page.title == "People, B · Plenary"
     assert page.canonical.endswith("/people/?letter=B")
-    assert [e.text for e in page.all("nav", "letters")[0].inside("a")] == ["All", "B", "E", "T"]
+    assert [link.text for link in page.all("nav", "letters")[0].inside("a")] == ["All", "B", "E", "T"]
 
 
-def test_people_without_a_letter_are_listed_apart(client: Client, edition: Edition) -> None:
+def test_people_without_a_letter_are_listed_under_a_number_sign(client: Client, edition: Edition) -> None:
     make.make_paper(edition, [make.make_person("007", family="007"), "Ada Banbury"])
 
     assert read(client, "/people/?letter=%23").outline == ["1 People 1", "2 #"]
@@ -128,7 +128,7 @@ def test_person_page_shows_identity_but_no_email_and_no_hidden_name(client: Clie
     assert [word in markup for word in ("ada@", "Byron")] == [False] * 2
 
 
-def test_namesakes_have_a_page_each(client: Client, edition: Edition) -> None:
+def test_namesakes_have_separate_pages(client: Client, edition: Edition) -> None:
     first, second = make.make_person("Yang Liu"), make.make_person("Yang Liu")
     make.make_paper(edition, [first], title="One")
     make.make_paper(edition, [second], title="Two")
@@ -161,7 +161,7 @@ def test_person_page_lists_next_appearances(client: Client, edition: Edition) ->
         assert cards() == []
 
 
-def test_person_page_names_co_authors_by_papers_written_together(client: Client, edition: Edition) -> None:
+def test_person_page_orders_co_authors_by_papers_in_common(client: Client, edition: Edition) -> None:
     person, often = make.make_person("Ada Lovelace"), make.make_person("Bob Often")
     make.make_paper(edition, [person, "Mia Once", often])
     make.make_paper(make.make_edition(2022), [often, person])
@@ -172,7 +172,7 @@ def test_person_page_names_co_authors_by_papers_written_together(client: Client,
     assert page.texts("ul", "chips")[-1] == "Bob Often 2 papersMia Once 1 paper"
 
 
-def test_person_page_links_to_profiles_elsewhere(client: Client, edition: Edition) -> None:
+def test_person_page_links_to_external_profiles(client: Client, edition: Edition) -> None:
     person = make.make_person("Ada Lovelace", orcid="0000-0002-1825-0097")
     make.make_paper(edition, [person])
     for scheme, value in (("openreview.net", "~Ada_Lovelace1"), ("dblp", "l/Ada"), ("neurips.cc", "17")):
@@ -187,29 +187,31 @@ def test_person_page_links_to_profiles_elsewhere(client: Client, edition: Editio
 
 
 def test_merged_person_redirects_to_the_survivor(client: Client, edition: Edition) -> None:
-    kept, gone, before = (make.make_person("Ada Lovelace", uid=uid) for uid in ("kept", "gone", "before"))
-    make.make_paper(edition, [kept])
-    Person.objects.filter(pk=gone.pk).update(merged_into=kept)
-    Person.objects.filter(pk=before.pk).update(merged_into=gone)
+    survivor, merged, earlier = (
+        make.make_person("Ada Lovelace", uid=uid) for uid in ("kept", "gone", "before")
+    )
+    make.make_paper(edition, [survivor])
+    Person.objects.filter(pk=merged.pk).update(merged_into=survivor)
+    Person.objects.filter(pk=earlier.pk).update(merged_into=merged)
 
     for path in ("/people/gone/ada-lovelace/", "/people/gone/", "/people/before/x/", "/people/kept/"):
         response = client.get(path)
         assert (response.status_code, response.headers["Location"]) == (301, "/people/kept/ada-lovelace/")
-    framed = client.get("/people/gone/?edition=2021&other=x").headers["Location"]
-    assert framed == "/people/kept/ada-lovelace/?edition=2021"
+    location = client.get("/people/gone/?edition=2021&other=x").headers["Location"]
+    assert location == "/people/kept/ada-lovelace/?edition=2021"
 
 
-def test_person_merged_into_one_who_is_not_public_has_no_page(client: Client, edition: Edition) -> None:
+def test_person_merged_into_a_person_without_page_has_no_page(client: Client, edition: Edition) -> None:
     hidden = make.make_person("Ada Draft")
     make.make_person("Ada Old", uid="old", merged_into=hidden)
 
     assert client.get("/people/old/").status_code == 404
 
 
-def test_merges_in_a_ring_end(client: Client, edition: Edition) -> None:
-    one = make.make_person("One", uid="one")
-    two = make.make_person("Two", uid="two", merged_into=one)
-    Person.objects.filter(pk=one.pk).update(merged_into=two)
+def test_cycle_of_merges_is_not_found(client: Client, edition: Edition) -> None:
+    first = make.make_person("One", uid="one")
+    second = make.make_person("Two", uid="two", merged_into=first)
+    Person.objects.filter(pk=first.pk).update(merged_into=second)
 
     assert client.get("/people/one/").status_code == 404
 
@@ -235,7 +237,7 @@ def test_offices_stay_as_written_in_other_languages(client: Client, edition: Edi
 
 
 @pytest.mark.parametrize("path", ["/2021/committee/", "/people/"])
-def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) -> None:
+def test_page_without_rows_shows_an_empty_state(client: Client, edition: Edition, path: str) -> None:
     assert len(read(client, path).all("div", "empty")) == 1
 
 
@@ -245,7 +247,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
 @pytest.mark.parametrize(
     ("path", "queries"), [("/people/", 13), ("/people/?letter=P", 13), ("/2021/committee/", 6)]
 )
-def test_queries_are_the_same_for_one_and_three_people(
+def test_query_count_is_the_same_for_1_and_3_people(
     client: Client,
     edition: Edition,
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -261,7 +263,7 @@ def test_queries_are_the_same_for_one_and_three_people(
             read(client, path)
 
 
-def test_queries_of_a_person_are_the_same_for_one_and_three_years(
+def test_query_count_of_a_person_is_the_same_for_1_and_3_years(
     client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     person = make_busy_person(edition, 1)

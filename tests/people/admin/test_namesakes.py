@@ -14,48 +14,46 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/people/likelynamesake/"
 
 
-def make_mixed(edition: Edition) -> Person:
+def make_mixed_person(edition: Edition) -> Person:
     lei = make.make_person("Lei Wang")
-    for place, team in (
+    for affiliation, team in (
         ("ETH", ["Ann A", "Bo B", "Cy C"]),
         ("ETH", ["Ann A"]),
         ("MIT", ["Xi X", "Yo Y", "Zu Z"]),
     ):
-        others = [Person.objects.filter(name=name).first() or make.make_person(name) for name in team]
-        make.add_author(make.make_paper(edition, others), lei, affiliations=[place])
+        co_authors = [Person.objects.filter(name=name).first() or make.make_person(name) for name in team]
+        make.add_author(make.make_paper(edition, co_authors), lei, affiliations=[affiliation])
     return lei
 
 
-def test_list_links_to_split_with_the_papers_of_the_other_ticked(
-    admin_client: Client, edition: Edition
-) -> None:
-    lei = make_mixed(edition)
+def test_list_links_to_split_with_the_other_papers_checked(admin_client: Client, edition: Edition) -> None:
+    lei = make_mixed_person(edition)
     page = admin_client.get(LIST)
     (mixed,) = page.context["cl"].result_list
-    desk = admin_client.get("/admin/")
+    index = admin_client.get("/admin/")
 
-    split = admin_client.get(f"{LIST}{mixed.pk}/change/", follow=True)
+    split_page = admin_client.get(f"{LIST}{mixed.pk}/change/", follow=True)
 
-    other = lei.authorships.get(affiliations=["MIT"])
+    authorship = lei.authorships.get(affiliations=["MIT"])
     assert "3 papers; 1 shares no co-author and no institution with the others" in page.text
-    assert "person who may be two" in desk.text
-    assert split.redirect_chain[0][0].startswith(f"/admin/people/person/{lei.pk}/split/")
-    assert split.context["picked"] == [f"papers.authorship:{other.pk}"]
+    assert "person who may be two" in index.text
+    assert split_page.redirect_chain[0][0].startswith(f"/admin/people/person/{lei.pk}/split/")
+    assert split_page.context["picked"] == [f"papers.authorship:{authorship.pk}"]
 
 
 def test_people_with_papers_that_a_user_may_not_see_are_left_out(client: Client, edition: Edition) -> None:
-    lei = make_mixed(edition)
+    lei = make_mixed_person(edition)
     storage.search(Person)
     client.force_login(add_member("mia", edition, "editor"))
-    seen = [listed(client, LIST)]
+    lists = [listed(client, LIST)]
     make.add_author(make.make_paper(make.make_edition(2020), status="draft"), lei)
-    seen.append(listed(client, LIST))
+    lists.append(listed(client, LIST))
 
-    assert seen == [["Lei Wang"], []]
+    assert lists == [["Lei Wang"], []]
 
 
-def test_people_noted_as_one_are_not_listed_again(admin_client: Client, edition: Edition) -> None:
-    make_mixed(edition)
+def test_person_marked_as_one_is_not_listed_again(admin_client: Client, edition: Edition) -> None:
+    make_mixed_person(edition)
     storage.search(Person)
     row = LikelyNamesake.objects.get()
 

@@ -24,7 +24,7 @@ def test_search_finds_any_spelling_without_accents(term: str, admin_client: Clie
     assert listed(admin_client, LIST, q=term) == ["Václav Šimek"]
 
 
-def test_list_answers_a_chairs_questions(admin_client: Client) -> None:
+def test_list_shows_affiliation_and_counts_of_papers_and_roles(admin_client: Client) -> None:
     edition = make.make_edition()
     person = make.make_person("Ada Lovelace", affiliation="Analytical Engines")
     make.make_paper(edition, [person])
@@ -61,7 +61,7 @@ def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -
 
     assert person.family == "Lovelace"
     assert list(person.names.values_list("name", "hidden")) == [("Ada Byron", True)]
-    assert [str(one) for one in person.identifiers.all()] == ["dblp: l/ada"]
+    assert [str(identifier) for identifier in person.identifiers.all()] == ["dblp: l/ada"]
 
 
 def test_pop_up_sends_the_affiliation_to_the_form_that_opened_it(admin_client: Client) -> None:
@@ -110,10 +110,10 @@ def test_deleting_a_person_with_roles_names_sessions_and_offices(admin_client: C
     )
 
 
-def test_choices_tell_namesakes_apart_and_leave_out_the_merged(admin_client: Client) -> None:
-    kept = make.make_person("Yang Liu", affiliation="Peking University")
+def test_autocomplete_distinguishes_namesakes_and_omits_merged_people(admin_client: Client) -> None:
+    survivor = make.make_person("Yang Liu", affiliation="Peking University")
     make.make_person("Yang Liu", affiliation="MIT")
-    make.make_person("Liu Yang", merged_into=kept)
+    make.make_person("Liu Yang", merged_into=survivor)
     edition = make.make_edition()
 
     assert sorted(autocomplete_choices(admin_client, Authorship, "person", edition, "yang liu")) == [
@@ -126,5 +126,5 @@ def test_institution_is_found_by_its_other_names(admin_client: Client) -> None:
     make.make_institution("Eidgenössische Technische Hochschule Zürich", aliases=["ETH"])
     make.make_institution("Oslo")
 
-    found = [listed(admin_client, "/admin/people/institution/", q=term) for term in ("zurich", "eth")]
-    assert found == [["Eidgenössische Technische Hochschule Zürich"]] * 2
+    results = [listed(admin_client, "/admin/people/institution/", q=term) for term in ("zurich", "eth")]
+    assert results == [["Eidgenössische Technische Hochschule Zürich"]] * 2

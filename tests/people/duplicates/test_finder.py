@@ -34,10 +34,10 @@ from people.duplicates.spelling import compare_names
         ("Anna Kowalski", "Anna Kowlaski", "typo"),
     ],
 )
-def test_spellings_of_one_name(one: str, other: str, kind: str) -> None:
-    found = [compare_names(one, other), compare_names(other, one)]
+def test_spelling_variants_of_a_name_are_matched(one: str, other: str, kind: str) -> None:
+    matches = [compare_names(one, other), compare_names(other, one)]
 
-    assert [like and like.kind for like in found] == [kind, kind]
+    assert [match and match.kind for match in matches] == [kind, kind]
 
 
 @pytest.mark.parametrize(
@@ -53,29 +53,31 @@ def test_spellings_of_one_name(one: str, other: str, kind: str) -> None:
         ("Smith", "John"),
     ],
 )
-def test_names_of_two_people(one: str, other: str) -> None:
+def test_names_of_different_people_are_not_matched(one: str, other: str) -> None:
     assert (compare_names(one, other), compare_names(other, one)) == (None, None)
 
 
 def person(
-    key: int, *names: str, papers: dict[int, set[str]] | None = None, **more: object
+    key: int, *names: str, papers: dict[int, set[str]] | None = None, **fields: object
 ) -> PersonCandidate:
-    places = {place for found in (papers or {}).values() for place in found}
-    printed = {paper: frozenset(found) for paper, found in (papers or {}).items()}
-    return PersonCandidate(key, names, papers=printed, affiliations=places, **more)  # type: ignore[arg-type]
+    places = {place for printed_affiliations in (papers or {}).values() for place in printed_affiliations}
+    printed = {
+        paper: frozenset(printed_affiliations) for paper, printed_affiliations in (papers or {}).items()
+    }
+    return PersonCandidate(key, names, papers=printed, affiliations=places, **fields)  # type: ignore[arg-type]
 
 
 def distinct_word(number: int) -> str:
-    return "".join(chr(97 + number // place % 26) for place in (676, 26, 1))
+    return "".join(chr(97 + number // divisor % 26) for divisor in (676, 26, 1))
 
 
 def find_pairs(
     *people: PersonCandidate, distinct: frozenset[frozenset[int]] = frozenset()
 ) -> list[tuple[int, int]]:
-    return [(one.first, one.second) for one in find_duplicate_people(people, distinct)]
+    return [(pair.first, pair.second) for pair in find_duplicate_people(people, distinct)]
 
 
-def test_rare_names_suffice_and_common_ones_need_more() -> None:
+def test_rare_name_is_enough_and_common_name_needs_more_evidence() -> None:
     others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
     rare = [person(1, "Paolo Costantini"), person(2, "COSTANTINI Paolo")]
     common = [person(3, "Wei Wang"), person(4, "Wang Wei")]
@@ -85,20 +87,20 @@ def test_rare_names_suffice_and_common_ones_need_more() -> None:
     assert find_pairs(*common) == [(3, 4)]
 
 
-def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
+def test_common_name_with_common_co_authors_is_a_duplicate() -> None:
     others = [person(9, "Zed", papers={1: set(), 2: set()}), person(8, "Abe", papers={1: set(), 2: set()})]
-    two = [person(1, "Wei Wang", papers={1: {"basel"}}), person(2, "Wang, Wei", papers={2: {"basel"}})]
-    (found,) = find_duplicate_people([*two, *others])
+    candidates = [person(1, "Wei Wang", papers={1: {"basel"}}), person(2, "Wang, Wei", papers={2: {"basel"}})]
+    (pair,) = find_duplicate_people([*candidates, *others])
 
-    assert (found.first, found.second, found.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
-    assert found.reasons[1][1] == {"count": 2, "people": [8, 9]}
+    assert (pair.first, pair.second, pair.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
+    assert pair.reasons[1][1] == {"count": 2, "people": [8, 9]}
 
 
-def test_topics_and_years_are_weighed() -> None:
-    def signs(**there: Any) -> tuple[tuple[str, ...], int]:
-        here = person(1, "Paolo Costa", topics={"graphs"}, years={2021})
-        (found,) = find_duplicate_people([here, person(2, "Costa Paolo", **there)], min_score=0)
-        return found.signs[1:], found.score
+def test_topics_and_years_change_the_score() -> None:
+    def signs(**fields: Any) -> tuple[tuple[str, ...], int]:
+        first = person(1, "Paolo Costa", topics={"graphs"}, years={2021})
+        (pair,) = find_duplicate_people([first, person(2, "Costa Paolo", **fields)], min_score=0)
+        return pair.signs[1:], pair.score
 
     same, other = signs(topics={"graphs"}, years={2019}), signs(topics={"robots"}, years={1999})
 
@@ -106,67 +108,70 @@ def test_topics_and_years_are_weighed() -> None:
     assert same[1] > signs()[1] > other[1]
 
 
-def test_a_pair_that_an_import_kept_apart_is_found_however_unlikely() -> None:
-    two = [person(1, "Wei Wang", topics={"graphs"}), person(2, "Wei Wang", topics={"robots"})]
+def test_pair_kept_apart_by_an_import_is_found_with_any_score() -> None:
+    candidates = [person(1, "Wei Wang", topics={"graphs"}), person(2, "Wei Wang", topics={"robots"})]
     others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
 
-    assert find_pairs(*two, *others) == []
-    (found,) = find_duplicate_people([*two, *others], kept_apart={(1, 2)})
-    assert found.signs == ("kept_apart", "name_same", "other_topics")
+    assert find_pairs(*candidates, *others) == []
+    (pair,) = find_duplicate_people([*candidates, *others], kept_apart={(1, 2)})
+    assert pair.signs == ("kept_apart", "name_same", "other_topics")
 
 
-def test_different_orcids_and_a_chairs_word_say_that_they_are_two() -> None:
-    two = [person(1, "Paolo Costa", orcid="a"), person(2, "Costa Paolo", orcid="b")]
+def test_different_orcids_and_recorded_distinctions_exclude_a_pair() -> None:
+    candidates = [person(1, "Paolo Costa", orcid="a"), person(2, "Costa Paolo", orcid="b")]
     other = person(3, "PAOLO COSTA")
 
-    assert find_pairs(*two) == []
-    assert find_pairs(*two, other, distinct=frozenset({frozenset((2, 3))})) == [(1, 3)]
+    assert find_pairs(*candidates) == []
+    assert find_pairs(*candidates, other, distinct=frozenset({frozenset((2, 3))})) == [(1, 3)]
 
 
-def test_twice_on_a_paper_by_spelling_but_not_by_initials_or_on_two_papers() -> None:
-    there = {1: {"milan"}}
-    twice = [person(1, "Paolo Costa", papers=there), person(2, "Costa Paolo", papers=there)]
+def test_author_listed_twice_is_found_by_spelling_on_one_paper_only() -> None:
+    papers = {1: {"milan"}}
+    twice = [person(1, "Paolo Costa", papers=papers), person(2, "Costa Paolo", papers=papers)]
     initials = [person(3, "Y. Wang", papers={2: set()}), person(4, "Yan Wang", papers={2: set()})]
-    often = {3: set[str](), 4: set[str]()}
-    writing = [person(5, "Ana Duarte", papers=often), person(6, "Ana M. Duarte", papers=often)]
+    both_papers = {3: set[str](), 4: set[str]()}
+    co_authors = [person(5, "Ana Duarte", papers=both_papers), person(6, "Ana M. Duarte", papers=both_papers)]
 
-    assert find_pairs(*twice, *writing) == [(1, 2)]
+    assert find_pairs(*twice, *co_authors) == [(1, 2)]
     assert find_pairs(*initials) == []
 
 
-def test_another_spelling_and_an_address_are_evidence() -> None:
-    married = [person(1, "Ana Duarte", "Ana Ruiz"), person(2, "Ana Ruiz")]
+def test_other_name_and_common_email_are_evidence() -> None:
+    renamed = [person(1, "Ana Duarte", "Ana Ruiz"), person(2, "Ana Ruiz")]
     mailed = [
         person(3, "Wei Wang", contacts=frozenset({"w@example.org"})),
         person(4, "W. Wang", contacts=frozenset({"w@example.org"})),
     ]
 
-    assert find_pairs(*married) == [(1, 2)]
+    assert find_pairs(*renamed) == [(1, 2)]
     assert find_pairs(*mailed) == [(3, 4)]
 
 
-def test_evidence_against_is_reported_too() -> None:
+def test_evidence_against_a_pair_is_reported_and_lowers_the_score() -> None:
     ids = [frozenset({("dblp", "1")}), frozenset({("dblp", "2")})]
-    two = [person(n, "Paolo Costantini", ids=one, papers={n: {f"place{n}"}}) for n, one in enumerate(ids)]
-    (found,) = find_duplicate_people(two, min_score=1)
+    candidates = [
+        person(n, "Paolo Costantini", ids=identifiers, papers={n: {f"place{n}"}})
+        for n, identifiers in enumerate(ids)
+    ]
+    (pair,) = find_duplicate_people(candidates, min_score=1)
 
-    assert found.signs == ("name_same", "elsewhere", "other_ids")
+    assert pair.signs == ("name_same", "elsewhere", "other_ids")
     assert (
-        found.score
+        pair.score
         < find_duplicate_people([person(1, "Paolo Costantini"), person(2, "Paolo Costantini")])[0].score
     )
 
 
-def test_many_of_one_name_are_compared_only_with_other_evidence() -> None:
+def test_crowd_of_one_name_is_compared_only_by_other_evidence() -> None:
     crowd = [person(key, "Wei Wang", papers={key: {f"place {key}"}}) for key in range(400)]
-    one = person(500, "Wei Wang", papers={500: {"basel"}}, contacts=frozenset({"w@example.org"}))
-    other = person(501, "Wang Wei", papers={501: {"basel"}}, contacts=frozenset({"w@example.org"}))
+    first = person(500, "Wei Wang", papers={500: {"basel"}}, contacts=frozenset({"w@example.org"}))
+    second = person(501, "Wang Wei", papers={501: {"basel"}}, contacts=frozenset({"w@example.org"}))
 
-    assert find_pairs(*crowd, one, other) == [(500, 501)]
+    assert find_pairs(*crowd, first, second) == [(500, 501)]
 
 
 @pytest.mark.parametrize(
-    ("code", "values", "words"),
+    ("code", "values", "text"),
     [
         ("affiliation", {"place": "MIT"}, "Both are of MIT."),
         (
@@ -181,5 +186,5 @@ def test_many_of_one_name_are_compared_only_with_other_evidence() -> None:
         ("coauthors", {"count": 3, "people": [8, 7]}, "3 co-authors in common: Abe …"),
     ],
 )
-def test_reason_is_a_sentence(code: str, values: ReasonValues, words: str) -> None:
-    assert reason_text(code, values, {8: "Abe", 9: "Zed"}) == words
+def test_reason_text(code: str, values: ReasonValues, text: str) -> None:
+    assert reason_text(code, values, {8: "Abe", 9: "Zed"}) == text

@@ -19,9 +19,9 @@ on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQ
 
 
 def make_twins() -> tuple[Person, Person]:
-    one, other = make.make_person("Paolo Costantini"), make.make_person("Costantini Paolo")
-    make.make_paper(make.make_edition(), [one, other])
-    return one, other
+    first, second = make.make_person("Paolo Costantini"), make.make_person("Costantini Paolo")
+    make.make_paper(make.make_edition(), [first, second])
+    return first, second
 
 
 @on_postgresql
@@ -42,10 +42,10 @@ def test_concurrent_searches_write_one_after_the_other() -> None:
 @on_postgresql
 @pytest.mark.django_db(transaction=True)
 def test_search_does_not_wait_for_a_merge() -> None:
-    one, other = make_twins()
+    first, second = make_twins()
     with transaction.atomic():
-        merge._lock_rows(Person, [one, other])
-        one.save()
+        merge._lock_rows(Person, [first, second])
+        first.save()
         thread, failed = over_another_connection(lambda: storage.search(Person))
         thread.join(SECONDS)
         assert not thread.is_alive()
@@ -69,7 +69,7 @@ def test_list_opens_while_the_database_is_busy(
 
 
 @pytest.mark.django_db
-def test_command_looks_for_people_and_institutions() -> None:
+def test_command_searches_people_and_institutions() -> None:
     make_twins()
     out = StringIO()
     call_command("find_duplicates", stdout=out)
