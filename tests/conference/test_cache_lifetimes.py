@@ -42,23 +42,19 @@ def test_lifetime_is_short_until_a_future_row_is_settled(now: datetime, kind: st
         make.make_announcement(edition, published_at=published_at)
     else:
         Release.objects.create(edition=edition, number=1, published_at=published_at)
-    lifetimes = {"2021": LIFETIME_OF_STEADY, "2022": LIFETIME, "": LIFETIME}
+    short = {"2021": LIFETIME_OF_STEADY, "2022": LIFETIME, "": LIFETIME}
+    settled = published_at + SETTLED
 
-    assert (
-        steady_lifetimes(now)
-        == steady_lifetimes(published_at)
-        == steady_lifetimes(published_at + SETTLED - MINUTE)
-        == lifetimes
-    )
-    assert steady_lifetimes(published_at + SETTLED + MINUTE) == dict.fromkeys(lifetimes, LIFETIME_OF_STEADY)
+    for at in (now, published_at, settled - MINUTE):
+        assert steady_lifetimes(at) == short
+    assert steady_lifetimes(settled + MINUTE) == dict.fromkeys(short, LIFETIME_OF_STEADY)
 
 
 def test_lifetime_is_short_for_all_editions_when_a_gate_opens(now: datetime) -> None:
     opens = now + timedelta(hours=2)
     Edition.objects.filter(slug="2022").update(papers_public_from=opens)
-    short, long = (
-        dict.fromkeys(("2021", "2022", ""), lifetime) for lifetime in (LIFETIME, LIFETIME_OF_STEADY)
-    )
+    slugs = ("2021", "2022", "")
+    short, long = dict.fromkeys(slugs, LIFETIME), dict.fromkeys(slugs, LIFETIME_OF_STEADY)
 
     assert steady_lifetimes(now) == steady_lifetimes(opens + SETTLED + MINUTE) == long
     assert steady_lifetimes(opens - MINUTE) == steady_lifetimes(opens) == short

@@ -91,9 +91,7 @@ def test_preview_shows_an_edition_that_is_not_public_yet(admin_client: Client) -
     assert set(during.values()) == {True}
 
 
-def test_preview_shows_no_hidden_names_emails_or_withdrawn_papers(
-    program: dict[str, Any], admin_client: Client
-) -> None:
+def test_preview_shows_no_hidden_names_emails_or_withdrawn_papers(admin_client: Client) -> None:
     edition = make.make_edition(2022)
     ada = make.make_person("Ada Byron", email="ada@secret.example")
     ada.names.create(name="Old Byronname", hidden=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -18,6 +18,7 @@ from content.models import ChangeSet, RowChange
 from papers.models import Paper
 from schedule.models import Session
 from tests import factories as make
+from tests.api.writing import make_staff
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +46,13 @@ def post_form(client: Client, edition: Edition, part: str = "everything", **fiel
     response = client.post(publish_url(edition, part), {**values, **fields}, follow=True)
     edition.refresh_from_db()
     return response
+
+
+def sign_in(client: Client, permission: str) -> User:
+    """Sign in a member of staff with this permission; return the account."""
+    user = make_staff(permission)
+    client.force_login(user)
+    return user
 
 
 def gate_times(edition: Edition) -> list[datetime | None]:
@@ -184,9 +192,7 @@ def test_admin_index_and_edition_form_link_to_publishing(admin_client: Client, e
 
 
 def test_publishing_requires_permission_to_change_the_edition(client: Client, edition: Edition) -> None:
-    user = User.objects.create_user("viewer", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="view_edition"))
-    client.force_login(user)
+    sign_in(client, "view_edition")
 
     assert client.get(publish_url(edition)).status_code == 403
     assert client.post(publish_url(edition), {"when": "now"}).status_code == 403
@@ -197,9 +203,7 @@ def test_publishing_requires_permission_to_change_the_edition(client: Client, ed
 def test_drafts_are_not_published_without_permission_to_change_papers(
     client: Client, edition: Edition
 ) -> None:
-    user = User.objects.create_user("secretary", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="change_edition"))
-    client.force_login(user)
+    sign_in(client, "change_edition")
     post_form(client, edition, drafts="on")
 
     assert Paper.objects.filter(status="draft").count() == 1
@@ -208,11 +212,9 @@ def test_drafts_are_not_published_without_permission_to_change_papers(
 def test_drafts_are_not_published_with_permission_in_another_edition_only(
     client: Client, edition: Edition
 ) -> None:
-    user = User.objects.create_user("secretary", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="change_edition"))
+    user = sign_in(client, "change_edition")
     Membership.objects.create(user=user, edition=edition, role="viewer")
     Membership.objects.create(user=user, edition=make.make_edition(2020), role="editor")
-    client.force_login(user)
     page = client.get(publish_url(edition)).text
     post_form(client, edition, drafts="on")
 
@@ -220,17 +222,16 @@ def test_drafts_are_not_published_with_permission_in_another_edition_only(
     assert Paper.objects.filter(status="draft").count() == 1
 
 
-def test_session_chair_does_not_see_what_waits_for_publication(client: Client, edition: Edition) -> None:
+def test_session_chair_does_not_see_what_waits_for_publication(
+    admin_client: Client, client: Client, edition: Edition
+) -> None:
     make.make_presentation(paper=make.make_paper(edition, status="published"))
-    user = User.objects.create_user("secretary", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="change_edition"))
+    user = sign_in(client, "change_edition")
     Membership.objects.create(user=user, edition=edition, role="session_chair")
-    client.force_login(user)
-    superuser, waiting = Client(), client.get(publish_url(edition)).context["outlook"]["waiting"]
-    superuser.force_login(User.objects.create_superuser("root"))
+    waiting = client.get(publish_url(edition)).context["outlook"]["waiting"]
 
-    assert superuser.get(publish_url(edition)).context["outlook"]["waiting"] != []
     assert waiting == []
+    assert admin_client.get(publish_url(edition)).context["outlook"]["waiting"] != []
 
 
 @pytest.mark.parametrize("part", ["nonsense", "Papers"])
@@ -241,19 +242,14 @@ def test_unknown_part_is_not_found(part: str, admin_client: Client, edition: Edi
 def test_forecast_matches_the_rows_that_become_public(edition: Edition) -> None:
     make.make_award(edition, [Paper.objects.get(title="Unfinished")])
     make.make_announcement(edition, published_at=NOON + timedelta(days=1))
-    published_rows = rows_of_scope(PUBLISH_SCOPES["everything"])
-    forecast = [
-        count
-        for _, count in published_counts(edition, published_rows, NOON, PUBLISH_SCOPES["everything"].gates)
-    ]
+    scope = PUBLISH_SCOPES["everything"]
+    scope_rows = rows_of_scope(scope)
+    forecast = [count for _, count in published_counts(edition, scope_rows, NOON, scope.gates)]
     Edition.objects.update(public_from=NOON, papers_public_from=NOON, schedule_public_from=NOON)
 
-    assert (
-        forecast
-        == [rows.public(edition, NOON).count() for rows in published_rows]
-        == [2, 1, 1, 1, 0, 0, 0, 0, 0]
-    )
-    assert len(published_rows) == len(PUBLISHED_ROWS)
+    counts = [rows.public(edition, NOON).count() for rows in scope_rows]
+    assert forecast == counts == [2, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert len(scope_rows) == len(PUBLISHED_ROWS)
 
 
 def test_query_count_is_the_same_for_1_to_3_presentations(admin_client: Client, edition: Edition) -> None:
