@@ -245,7 +245,7 @@ def test_trap_33_api_shows_and_changes_nothing_private(site: Site) -> None:
     assert EMAIL not in writer.get("people/victim/").text
     assert FORMER_NAME not in writer.get("people/victim/").text
     version = writer.get("people/victim/")["ETag"]
-    writer.ask("patch", "people/victim/", {"email": "mine@example.org"}, 403, HTTP_IF_MATCH=version)
+    writer.request("patch", "people/victim/", {"email": "mine@example.org"}, 403, HTTP_IF_MATCH=version)
     assert Person.objects.get(pk=site.person.pk).email == EMAIL
 
 

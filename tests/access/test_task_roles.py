@@ -170,7 +170,7 @@ def test_track_chair_writes_only_own_papers_over_the_api(edition: Edition, track
     writer, admin = Writer(make_token(track_chair, "write")), Writer()
     for uid, status, material_status in (("own", 200, 201), ("foreign", 404, 400)):
         version = admin.get(f"papers/2021/{uid}/")["ETag"]
-        writer.ask("patch", f"papers/2021/{uid}/", {"title": "New"}, status, HTTP_IF_MATCH=version)
+        writer.request("patch", f"papers/2021/{uid}/", {"title": "New"}, status, HTTP_IF_MATCH=version)
         material = {"paper": f"2021/{uid}", "kind": "pdf", "href": "https://example.org/s.pdf"}
         writer.create("materials", material_status, **material)
     papers = writer.get("papers/?edition=2021").json()["results"]

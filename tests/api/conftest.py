@@ -10,7 +10,7 @@ from tests.website.marked import make_marked_program
 
 
 @pytest.fixture(autouse=True)
-def _plenty(settings: Settings) -> None:
+def _high_request_limit(settings: Settings) -> None:
     """Raise the limit of requests per minute, which tests would exceed, and reset its counts."""
     cache.clear()
     settings.API_REQUESTS_PER_MINUTE = 100_000

@@ -18,8 +18,8 @@ def get(client: Client, path: str, status: int = 200, **parameters: Any) -> Any:
 
 
 def results(client: Client, name: str, **parameters: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = get(client, f"{name}/", **parameters)["results"]
-    return found
+    rows: list[dict[str, Any]] = get(client, f"{name}/", **parameters)["results"]
+    return rows
 
 
 def ids(client: Client, name: str, **parameters: Any) -> list[str]:
@@ -34,12 +34,12 @@ def path_of(url: str) -> str:
 
 def expansions(shape: Shape, depth: int = 2) -> list[str]:
     """Return the names of all relations, such as "authors.person", down to a depth."""
-    found = []
+    names = []
     for name, relation in shape.relations.items():
-        found.append(name)
+        names.append(name)
         if depth > 1:
-            found += [f"{name}.{deeper}" for deeper in expansions(relation.resource, depth - 1)]
-    return found
+            names += [f"{name}.{deeper}" for deeper in expansions(relation.resource, depth - 1)]
+    return names
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

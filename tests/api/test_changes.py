@@ -29,7 +29,7 @@ from tests.api.reading import get, ids, results
 from tests.website.marked import LOW
 
 pytestmark = pytest.mark.django_db
-NAMES = (
+RESOURCE_NAMES = (
     "papers",
     "people",
     "sessions",
@@ -59,91 +59,97 @@ def edition(db: None) -> Edition:
     return edition
 
 
-def changed(client: Client, act: Callable[[], object]) -> dict[str, list[str]]:
+def changed_ids(client: Client, action: Callable[[], object]) -> dict[str, list[str]]:
     """Return the ids of the rows that an action changed, by resource; check `changed_at` against them."""
     since = timezone.now()
-    act()
-    found = {}
-    for name in NAMES:
+    action()
+    ids_by_resource = {}
+    for name in RESOURCE_NAMES:
         rows = results(client, name, fields="id,changed_at")
-        later = [row["id"] for row in rows if datetime.fromisoformat(row["changed_at"]) >= since]
-        assert ids(client, name, changed_since=since.isoformat()) == later, name
-        if later:
-            found[name] = later
-    return found
+        changed = [row["id"] for row in rows if datetime.fromisoformat(row["changed_at"]) >= since]
+        assert ids(client, name, changed_since=since.isoformat()) == changed, name
+        if changed:
+            ids_by_resource[name] = changed
+    return ids_by_resource
 
 
 def edit(row: Content, **fields: object) -> Callable[[], object]:
-    def act() -> None:
+    def save() -> None:
         for name, value in fields.items():
             setattr(row, name, value)
         row.save()
 
-    return act
+    return save
 
 
-def test_edited_summary_changes_one_paper(client: Client, edition: Edition) -> None:
+def test_summary_edit_changes_only_its_paper(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
 
-    assert changed(client, edit(paper, lay_summary="New.")) == {"papers": ["one"]}
+    assert changed_ids(client, edit(paper, lay_summary="New.")) == {"papers": ["one"]}
 
 
-def test_edited_title_changes_what_shows_it(client: Client, edition: Edition) -> None:
+def test_title_edit_changes_paper_presentation_and_material(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
     material = str(paper.materials.get().pk)
 
-    assert changed(client, edit(paper, title="New")) == {
+    assert changed_ids(client, edit(paper, title="New")) == {
         "papers": ["one"],
         "presentations": ["t-one"],
         "materials": [material],
     }
 
 
-def test_name_of_a_person_changes_the_rows_that_name_them(client: Client, edition: Edition) -> None:
+def test_person_name_edit_changes_the_rows_that_show_it(client: Client, edition: Edition) -> None:
     author, chair = Person.objects.get(uid="p-one"), Person.objects.get(uid="c-one")
 
-    assert changed(client, edit(author, name="New Name")) == {"papers": ["one"], "people": ["p-one"]}
-    assert changed(client, edit(chair, name="New Chair")) == {"sessions": ["s-one"], "people": ["c-one"]}
-    hide = changed(client, lambda: author.names.create(name="One", hidden=True))
-    assert hide == {"papers": ["one"], "people": ["p-one"]}
+    assert changed_ids(client, edit(author, name="New Name")) == {"papers": ["one"], "people": ["p-one"]}
+    assert changed_ids(client, edit(chair, name="New Chair")) == {"sessions": ["s-one"], "people": ["c-one"]}
+    hidden_name_changes = changed_ids(client, lambda: author.names.create(name="One", hidden=True))
+    assert hidden_name_changes == {"papers": ["one"], "people": ["p-one"]}
 
 
-def test_what_no_response_has_changes_nothing(client: Client, edition: Edition) -> None:
+def test_edit_of_a_field_outside_the_api_changes_nothing(client: Client, edition: Edition) -> None:
     person, paper = Person.objects.get(uid="p-one"), Paper.objects.get(uid="one")
 
-    assert changed(client, edit(person, email="one@example.org")) == {}
-    assert changed(client, edit(paper, announced_at=timezone.now())) == {}
+    assert changed_ids(client, edit(person, email="one@example.org")) == {}
+    assert changed_ids(client, edit(paper, announced_at=timezone.now())) == {}
 
 
 def test_removed_author_changes_the_paper(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
     make.add_author(paper, "Zoe")
 
-    assert changed(client, lambda: paper.authorships.get(name="Zoe").delete()) == {"papers": ["one"]}
+    assert changed_ids(client, lambda: paper.authorships.get(name="Zoe").delete()) == {"papers": ["one"]}
 
 
-def test_awards_have_dates_of_their_own(client: Client, edition: Edition) -> None:
-    assert changed(client, edit(Award.objects.get(uid="a-two"), name="New")) == {"awards": ["a-two"]}
+def test_award_edit_changes_only_the_award(client: Client, edition: Edition) -> None:
+    assert changed_ids(client, edit(Award.objects.get(uid="a-two"), name="New")) == {"awards": ["a-two"]}
 
 
 def test_moved_session_changes_its_presentations(client: Client, edition: Edition) -> None:
     session = Session.objects.get(uid="s-one")
     later = session.end + timedelta(hours=1)
 
-    assert changed(client, edit(session, start=session.end, end=later)) == {
+    assert changed_ids(client, edit(session, start=session.end, end=later)) == {
         "sessions": ["s-one"],
         "presentations": ["t-one"],
     }
-    found = changed(client, edit(edition, timezone="Europe/Berlin"))
-    assert (found["sessions"], found["presentations"]) == (["s-one", "s-two"], ["t-one", "t-two"])
-    assert "papers" not in found
+    ids_by_resource = changed_ids(client, edit(edition, timezone="Europe/Berlin"))
+    assert (ids_by_resource["sessions"], ids_by_resource["presentations"]) == (
+        ["s-one", "s-two"],
+        ["t-one", "t-two"],
+    )
+    assert "papers" not in ids_by_resource
 
 
-def test_paper_that_becomes_public_brings_its_talk(client: Client, edition: Edition) -> None:
+def test_publishing_a_paper_also_changes_its_presentation(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, [make.make_person("Zoe", uid="zoe")], uid="new", status="draft")
     make.make_presentation(Session.objects.get(uid="s-one"), paper, uid="t-new")
 
-    assert changed(client, edit(paper, status="published")) == {"papers": ["new"], "presentations": ["t-new"]}
+    assert changed_ids(client, edit(paper, status="published")) == {
+        "papers": ["new"],
+        "presentations": ["t-new"],
+    }
 
 
 def make_drafts(edition: Edition) -> None:
@@ -151,32 +157,32 @@ def make_drafts(edition: Edition) -> None:
     person, topic = Person.objects.get(uid="p-one"), edition.topics.get(slug="t-one")
     paper, session = Paper.objects.get(uid="one"), Session.objects.get(uid="s-one")
     institution, room = Institution.objects.get(slug="i-one"), edition.rooms.get(slug="r-one")
-    later = make.make_edition(2022, license="CC0-1.0", **make.CLOSED)
-    for around, status in ((edition, "draft"), (later, "published")):
-        of_it = topic if around == edition else None
-        draft = make.make_paper(around, [person], uid="draft", status=status, topic=of_it)
+    closed = make.make_edition(2022, license="CC0-1.0", **make.CLOSED)
+    for draft_edition, status in ((edition, "draft"), (closed, "published")):
+        own_topic = topic if draft_edition == edition else None
+        draft = make.make_paper(draft_edition, [person], uid="draft", status=status, topic=own_topic)
         draft.authorships.get().institutions.add(institution)
         make.make_material(draft)
-        make.make_award(around, [paper, person], uid="draft", status=status)
-        hidden = make.make_session(around, uid="draft", status=status, room=room)
+        make.make_award(draft_edition, [paper, person], uid="draft", status=status)
+        hidden = make.make_session(draft_edition, uid="draft", status=status, room=room)
         make.add_role(hidden, person)
         talk = make.make_presentation(hidden, paper, uid="in-draft")
         talk.speakers.create(person=person, name=person.name)
-        make.make_presentation(session, draft, uid=f"of-draft-{around.year}", room=room)
-        make.make_presentation(session, paper, uid=f"draft-{around.year}", room=room, status="draft")
-        make.make_page(around, slug="draft", status=status)
-        make.make_sponsor(around, slug="draft", status=status)
-        make.make_announcement(around, uid="draft", status=status)
-        make.make_key_date(around, uid="draft", status=status)
+        make.make_presentation(session, draft, uid=f"of-draft-{draft_edition.year}", room=room)
+        make.make_presentation(session, paper, uid=f"draft-{draft_edition.year}", room=room, status="draft")
+        make.make_page(draft_edition, slug="draft", status=status)
+        make.make_sponsor(draft_edition, slug="draft", status=status)
+        make.make_announcement(draft_edition, uid="draft", status=status)
+        make.make_key_date(draft_edition, uid="draft", status=status)
         Award.objects.get(uid="a-one").grants.create(paper=draft)
         draft.delete()
     make.make_material(paper, visible=False, label="Hidden")
     make.make_announcement(edition, uid="planned", published_at=timezone.now() + timedelta(days=1))
-    make.make_committee_role(later, person)
+    make.make_committee_role(closed, person)
     SessionKind.objects.create(conference=edition.conference, slug="hack", name="Hack", applies_to="session")
-    later.license = "CC-BY-4.0"
-    later.papers_public_from = timezone.now() + timedelta(days=1)
-    later.save()
+    closed.license = "CC-BY-4.0"
+    closed.papers_public_from = timezone.now() + timedelta(days=1)
+    closed.save()
 
 
 def test_drafts_and_embargoed_rows_change_nothing(client: Client, edition: Edition) -> None:
@@ -196,90 +202,92 @@ def test_drafts_and_embargoed_rows_change_nothing(client: Client, edition: Editi
         assert ids(client, name, changed_since=since) == [], name
 
 
-def test_license_of_the_edition_or_the_paper_changes_what_it_holds_for(
-    client: Client, edition: Edition
-) -> None:
+def test_license_edit_changes_the_rows_it_applies_to(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
     one, two = (str(key) for key in Material.objects.order_by("pk").values_list("pk", flat=True))
 
-    assert changed(client, edit(edition, license="CC-BY-4.0")) == {
+    assert changed_ids(client, edit(edition, license="CC-BY-4.0")) == {
         "papers": ["one", "two"],
         "materials": [one, two],
     }
-    assert changed(client, edit(paper, license="CC0-1.0")) == {"papers": ["one"], "materials": [one]}
+    assert changed_ids(client, edit(paper, license="CC0-1.0")) == {"papers": ["one"], "materials": [one]}
 
 
-def test_gate_opened_as_of_the_past_is_a_change(client: Client, edition: Edition) -> None:
+def test_gate_opened_with_a_past_time_changes_its_rows(client: Client, edition: Edition) -> None:
     edit(edition, papers_public_from=None)()
-    found = changed(client, edit(edition, papers_public_from=make.PAST))
+    ids_by_resource = changed_ids(client, edit(edition, papers_public_from=make.PAST))
 
-    assert found.keys() == {"papers", "materials", "awards", "topics", "presentations"}
-    assert found["papers"] == ["one", "two"]
+    assert ids_by_resource.keys() == {"papers", "materials", "awards", "topics", "presentations"}
+    assert ids_by_resource["papers"] == ["one", "two"]
 
 
-def test_gate_that_opens_by_the_clock_counts_as_a_change(client: Client) -> None:
+def test_gate_that_opens_at_its_time_changes_its_rows(client: Client) -> None:
     now = timezone.now()
     closed = make.make_edition(papers_public_from=now + timedelta(days=1))
     make.make_paper(closed, ["Ada"], uid="p")
-    since, at = now + timedelta(hours=23), now + timedelta(hours=25)
+    since, later = now + timedelta(hours=23), now + timedelta(hours=25)
     resource = RESOURCES["papers"]
     filters = resource.filters
     assert filters is not None
 
-    def found(since: datetime) -> list[str]:
+    def changed_uids(since: datetime) -> list[str]:
         query = QueryDict(mutable=True)
         query["changed_since"] = since.isoformat()
-        rows = filters(query, resource, Reader(at, ANONYMOUS)).filtered_rows()
+        rows = filters(query, resource, Reader(later, ANONYMOUS)).filtered_rows()
         return [row.uid for row in rows]
 
-    assert (found(since), found(at)) == (["p"], [])
+    assert (changed_uids(since), changed_uids(later)) == (["p"], [])
 
 
-def test_rows_made_together_are_as_old_as_what_they_belong_to(client: Client, edition: Edition) -> None:
+def test_rows_created_together_have_the_created_at_of_their_paper(client: Client, edition: Edition) -> None:
     with single_change_set():
         paper = make.make_paper(edition, uid="new")
         make.make_material(paper)
         make.make_presentation(None, paper, uid="t-new")
-    for name in (*NAMES, "editions", "conferences"):
+    for name in (*RESOURCE_NAMES, "editions", "conferences"):
         for row in results(client, name):
             assert row["created_at"] is not None, name
             assert row["created_at"] <= row["changed_at"]
-    moments = {row["id"]: row["created_at"] for row in results(client, "papers")}
-    assert {row["created_at"] for row in results(client, "presentations", paper="new")} == {moments["new"]}
-    assert {row["created_at"] for row in results(client, "materials", paper="new")} == {moments["new"]}
+    created_at_by_id = {row["id"]: row["created_at"] for row in results(client, "papers")}
+    assert {row["created_at"] for row in results(client, "presentations", paper="new")} == {
+        created_at_by_id["new"]
+    }
+    assert {row["created_at"] for row in results(client, "materials", paper="new")} == {
+        created_at_by_id["new"]
+    }
 
 
 # Rows that are no longer public
 
 
-def deleted(client: Client, name: str, **parameters: Any) -> list[str]:
+def deleted_ids(client: Client, name: str, **parameters: Any) -> list[str]:
     return [row["id"] for row in results(client, name, deleted="true", **parameters)]
 
 
-def test_deleted_and_withdrawn_rows_are_told(client: Client, edition: Edition) -> None:
+def test_deleted_and_withdrawn_rows_are_listed_as_deleted(client: Client, edition: Edition) -> None:
     since = timezone.now().isoformat()
-    one, two = Paper.objects.get(uid="one"), Paper.objects.get(uid="two")
-    material = str(one.materials.get().pk)
-    edit(one, title="Last Title")()
-    one.delete()
+    first, second = Paper.objects.get(uid="one"), Paper.objects.get(uid="two")
+    material = str(first.materials.get().pk)
+    edit(first, title="Last Title")()
+    first.delete()
     between = timezone.now().isoformat()
-    edit(two, title="Withdrawn Title")()
-    edit(two, status="withdrawn")()
-    edit(two, title="Never Public")()
+    edit(second, title="Withdrawn Title")()
+    edit(second, status="withdrawn")()
+    edit(second, title="Never Public")()
 
     rows = results(client, "papers", deleted="true")
     assert [(row["id"], row["title"]) for row in rows] == [("one", "Last Title"), ("two", "Withdrawn Title")]
     assert [*rows[0]] == ["id", "url", "title", "deleted_at"]
     assert since < rows[0]["deleted_at"].replace("Z", "+00:00") < between
-    assert deleted(client, "papers", changed_since=since, edition="2021") == ["one", "two"]
-    assert deleted(client, "papers", changed_since=between, conference="mlsys") == ["two"]
-    assert deleted(client, "presentations") == ["t-one", "t-two"]
-    assert deleted(client, "materials")[0] == material
+    assert deleted_ids(client, "papers", changed_since=since, edition="2021") == ["one", "two"]
+    assert deleted_ids(client, "papers", changed_since=between, conference="mlsys") == ["two"]
+    assert deleted_ids(client, "presentations") == ["t-one", "t-two"]
+    assert deleted_ids(client, "materials")[0] == material
     assert get(client, "papers/2021/one/", 410)["title"] == "Last Title"
     assert get(client, "papers/2021/two/", 410)["title"] == "Withdrawn Title"
 
 
-def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, edition: Edition) -> None:
+def test_list_of_deleted_rows_reads_no_embargoed_or_old_rows(client: Client, edition: Edition) -> None:
     """Exclude rows of closed editions, rows deleted before `changed_since`, drafts and long texts."""
     closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
     make.make_paper(closed, uid="embargoed", status="withdrawn")
@@ -295,26 +303,26 @@ def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, ed
     assert candidate_keys(Paper, None, since, since) == set()
     assert len(candidate_keys(Paper, None, since)) == 2
     with CaptureQueriesContext(connection) as captured:
-        assert deleted(client, "papers") == ["one", "two"]
-    texts = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
-    assert all("abstract" not in sql for sql in texts)
+        assert deleted_ids(client, "papers") == ["one", "two"]
+    value_queries = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
+    assert all("abstract" not in sql for sql in value_queries)
     # When the edition opens, its complete history counts.
     edit(closed, papers_public_from=make.PAST)()
-    assert deleted(client, "papers", changed_since=since.isoformat()) == []
+    assert deleted_ids(client, "papers", changed_since=since.isoformat()) == []
     assert candidate_keys(Paper, [closed.pk], timezone.now(), since) != set()
 
 
-def test_deleted_rows_come_in_pages(client: Client, edition: Edition) -> None:
+def test_deleted_rows_are_paginated(client: Client, edition: Edition) -> None:
     for uid in ("two", "one"):
         Paper.objects.get(uid=uid).delete()
     first = get(client, "papers/", deleted="true", page_size=1)
     second = client.get(first["next"]).json()
 
-    found = [row["id"] for row in (*first["results"], *second["results"])]
-    assert (found, second["next"]) == (["two", "one"], None)
+    uids = [row["id"] for row in (*first["results"], *second["results"])]
+    assert (uids, second["next"]) == (["two", "one"], None)
 
 
-def test_what_was_never_public_is_not_told(client: Client, edition: Edition) -> None:
+def test_unpublished_rows_are_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     draft = make.make_paper(edition, uid="draft", status="draft")
     closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
     embargoed = make.make_paper(closed, uid="embargoed")
@@ -330,12 +338,12 @@ def test_what_was_never_public_is_not_told(client: Client, edition: Edition) -> 
     closed.papers_public_from = timezone.now()
     closed.save()
 
-    assert deleted(client, "papers") == deleted(client, "materials") == []
+    assert deleted_ids(client, "papers") == deleted_ids(client, "materials") == []
     for path in ("2021/draft", "2022/embargoed", "2021/back", "2021/gone"):
         get(client, f"papers/{path}/", 404)
 
 
-def test_what_was_taken_back_before_it_was_deleted_is_not_told(client: Client, edition: Edition) -> None:
+def test_rows_unpublished_before_deletion_are_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     paper, hidden = Paper.objects.get(uid="one"), Paper.objects.get(uid="two").materials.get()
     talk = paper.presentations.get()
     edit(paper, status="draft")()
@@ -344,77 +352,77 @@ def test_what_was_taken_back_before_it_was_deleted_is_not_told(client: Client, e
     hidden.delete()
     news = make.make_announcement(edition, uid="later")
     edit(news, published_at=timezone.now() + timedelta(days=1))()
-    assert deleted(client, "announcements") == []
+    assert deleted_ids(client, "announcements") == []
     news.delete()
     get(client, "papers/2021/one/", 404)
     paper.delete()
 
     for name in ("papers", "presentations", "materials", "announcements"):
-        assert deleted(client, name) == [], name
+        assert deleted_ids(client, name) == [], name
     get(client, "papers/2021/one/", 404)
     get(client, "presentations/2021/t-one/", 404)
     assert client.get("/2021/papers/one/").status_code == 404
 
 
-def test_deleted_talk_is_told_until_its_paper_is_taken_back(client: Client, edition: Edition) -> None:
+def test_deleted_talk_is_listed_until_its_paper_is_unpublished(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
     paper.presentations.get().delete()
-    assert deleted(client, "presentations") == ["t-one"]
+    assert deleted_ids(client, "presentations") == ["t-one"]
     edit(paper, status="draft")()
-    assert deleted(client, "presentations") == []
+    assert deleted_ids(client, "presentations") == []
 
 
-def test_talk_moved_into_a_draft_is_not_told(client: Client, edition: Edition) -> None:
+def test_talk_moved_into_a_draft_session_is_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     draft = make.make_session(edition, uid="draft", status="draft")
     talk = Paper.objects.get(uid="one").presentations.get()
     edit(talk, session=draft)()
-    assert deleted(client, "presentations") == []
+    assert deleted_ids(client, "presentations") == []
     talk.delete()
-    assert deleted(client, "presentations") == []
+    assert deleted_ids(client, "presentations") == []
 
 
-def test_gate_closed_again_tells_nothing_of_what_is_behind(client: Client, edition: Edition) -> None:
+def test_closed_gate_hides_its_deleted_rows(client: Client, edition: Edition) -> None:
     edit(edition, papers_public_from=None)()
     for name in ("papers", "presentations", "materials", "awards", "sessions"):
-        assert deleted(client, name) == [], name
+        assert deleted_ids(client, name) == [], name
     Paper.objects.get(uid="one").presentations.get().delete()
-    assert deleted(client, "presentations") == []
+    assert deleted_ids(client, "presentations") == []
     edit(edition, papers_public_from=make.PAST)()
     # It was deleted while it was not public.
-    assert deleted(client, "presentations") == []
+    assert deleted_ids(client, "presentations") == []
 
 
-def test_edition_that_is_kept_back_again_tells_nothing(client: Client, edition: Edition) -> None:
+def test_unpublished_edition_hides_its_deleted_rows(client: Client, edition: Edition) -> None:
     Paper.objects.get(uid="one").delete()
-    assert deleted(client, "papers") == ["one"]
+    assert deleted_ids(client, "papers") == ["one"]
     for gate in ("papers_public_from", "public_from"):
         edit(edition, **{gate: None})()
-        assert deleted(client, "papers") == []
+        assert deleted_ids(client, "papers") == []
         edit(edition, **{gate: make.PAST})()
     # Clients could not see the deletion meanwhile, so it counts from when the edition is public again.
     deleted_rows = results(client, "papers", deleted="true")
     assert [row["id"] for row in deleted_rows] == ["one"]
-    last = ChangeSet.objects.latest("pk").at
-    assert datetime.fromisoformat(deleted_rows[0]["deleted_at"]) >= last
+    published_at = ChangeSet.objects.latest("pk").at
+    assert datetime.fromisoformat(deleted_rows[0]["deleted_at"]) >= published_at
 
 
-def test_address_in_use_again_is_not_told(client: Client, edition: Edition) -> None:
+def test_reused_id_is_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     Paper.objects.get(uid="one").delete()
     make.make_paper(edition, uid="one", title="Again")
 
-    assert deleted(client, "papers") == []
+    assert deleted_ids(client, "papers") == []
     assert get(client, "papers/2021/one/")["title"] == "Again"
 
 
 @pytest.mark.parametrize("name", ["people", "institutions", "topics", "rooms", "editions", "conferences"])
-def test_what_is_public_by_others_has_no_list_of_deleted_ones(
+def test_resource_without_own_publication_has_no_list_of_deleted_rows(
     client: Client, edition: Edition, name: str
 ) -> None:
     assert get(client, f"{name}/", 400, deleted="true")["parameter"] == "deleted"
 
 
 @pytest.mark.parametrize(("name", "value"), [("fields", "id"), ("track", "Research"), ("format", "csv")])
-def test_what_cannot_narrow_deleted_rows_is_refused(
+def test_parameter_that_cannot_filter_deleted_rows_is_refused(
     client: Client, edition: Edition, name: str, value: str
 ) -> None:
     Paper.objects.filter(uid="one").update(track="Research")
@@ -423,7 +431,7 @@ def test_what_cannot_narrow_deleted_rows_is_refused(
     assert get(client, "papers/", 400, deleted="maybe")["parameter"] == "deleted"
 
 
-def test_nothing_hidden_is_told_as_deleted(client: Client, program: dict[str, Any]) -> None:
+def test_hidden_rows_are_not_listed_as_deleted(client: Client, program: dict[str, Any]) -> None:
     for name, resource in RESOURCES.items():
         if resource.model.public_when:
             assert LOW not in client.get(f"/api/v1/{name}/?deleted=true").content.decode().lower(), name
@@ -437,13 +445,15 @@ def test_history_and_published_agree_on_what_is_public_now(program: dict[str, An
         if model.public_when:
             keys = {*model._base_manager.values_list("pk", flat=True)}
             spans = public_spans(model, keys, (), at)
-            now = {key for key, found in spans.items() if found and found[-1].end == at}
-            assert now == {*model.objects.published(at).values_list("pk", flat=True)}, model
+            public_keys = {key for key, periods in spans.items() if periods and periods[-1].end == at}
+            assert public_keys == {*model.objects.published(at).values_list("pk", flat=True)}, model
             assert keys, model
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_deleted_rows_take_few_queries(client: Client, django_assert_num_queries: Any, count: int) -> None:
+def test_query_count_of_deleted_rows_is_the_same_for_1_and_3_rows(
+    client: Client, django_assert_num_queries: Any, count: int
+) -> None:
     edition = make.make_edition()
     papers = [make.make_paper(edition) for _ in range(count)]
     for paper in papers:
@@ -452,4 +462,4 @@ def test_deleted_rows_take_few_queries(client: Client, django_assert_num_queries
         paper.delete()
 
     with django_assert_num_queries(56):
-        assert len(deleted(client, "presentations")) == count
+        assert len(deleted_ids(client, "presentations")) == count

@@ -28,33 +28,33 @@ def paper() -> Paper:
     return make.make_paper(make.make_edition(), ["Ada"], uid="p", title="Notes", abstract="Long. " * 100)
 
 
-def test_who_has_the_answer_gets_304_and_after_an_edit_200(client: Client, paper: Paper) -> None:
+def test_etag_gets_304_until_an_edit(client: Client, paper: Paper) -> None:
     etag = client.get(PAPERS)["ETag"]
-    again = client.get(PAPERS, HTTP_IF_NONE_MATCH=etag)
-    assert (again.status_code, again.content, again["ETag"]) == (304, b"", etag)
+    response = client.get(PAPERS, HTTP_IF_NONE_MATCH=etag)
+    assert (response.status_code, response.content, response["ETag"]) == (304, b"", etag)
 
     paper.title = "Other notes"
     paper.save()
     assert client.get(PAPERS, HTTP_IF_NONE_MATCH=etag).status_code == 200
 
 
-def test_who_has_the_answer_by_date_gets_304(client: Client, paper: Paper) -> None:
+def test_last_modified_gets_304(client: Client, paper: Paper) -> None:
     since = client.get(PAPERS)["Last-Modified"]
 
     assert client.get(PAPERS, HTTP_IF_MODIFIED_SINCE=since).status_code == 304
 
 
-def test_change_while_an_answer_is_made_is_not_dated_in_it(
+def test_change_during_a_response_is_not_in_its_last_modified(
     client: Client, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, objects = client.get(PAPERS)["Last-Modified"], Reader.objects
 
-    def changed_meanwhile(self: Reader, *arguments: Any) -> Any:
-        answers = objects(self, *arguments)
+    def objects_before_a_change(self: Reader, *arguments: Any) -> Any:
+        rows = objects(self, *arguments)
         Edition._base_manager.update(changed_at=timezone.now() + timedelta(hours=1))
-        return answers
+        return rows
 
-    monkeypatch.setattr(Reader, "objects", changed_meanwhile)
+    monkeypatch.setattr(Reader, "objects", objects_before_a_change)
     assert client.get(PAPERS)["Last-Modified"] == before
 
 
@@ -62,7 +62,7 @@ def test_change_while_an_answer_is_made_is_not_dated_in_it(
     ("accepted", "encoding", "decode"),
     [("gzip, br", "br", brotli.decompress), ("gzip", "gzip", gzip.decompress)],
 )
-def test_answer_that_is_not_kept_is_compressed_too(
+def test_uncached_response_is_compressed(
     client: Client, paper: Paper, accepted: str, encoding: str, decode: Any
 ) -> None:
     path = f"{PAPERS}?q=notes"
@@ -74,9 +74,7 @@ def test_answer_that_is_not_kept_is_compressed_too(
 
 
 @pytest.mark.parametrize(("path", "status"), [("", 200), ("?yaer=1", 400), ("2021/none/", 404)])
-def test_pages_of_other_sites_may_read_what_anybody_may(
-    client: Client, paper: Paper, path: str, status: int
-) -> None:
+def test_cors_allows_any_origin_to_read(client: Client, paper: Paper, path: str, status: int) -> None:
     response = client.get(PAPERS + path, HTTP_ORIGIN="https://app.example")
 
     assert response.status_code == status
@@ -84,7 +82,7 @@ def test_pages_of_other_sites_may_read_what_anybody_may(
     assert "Access-Control-Allow-Credentials" not in response
 
 
-def test_browser_may_ask_before_it_reads(client: Client, paper: Paper) -> None:
+def test_cors_preflight_allows_reading_without_authorization(client: Client, paper: Paper) -> None:
     response = client.options(PAPERS, HTTP_ORIGIN="https://app.example")
 
     assert (response.status_code, response.content) == (204, b"")
@@ -92,14 +90,14 @@ def test_browser_may_ask_before_it_reads(client: Client, paper: Paper) -> None:
     assert "Authorization" not in response["Access-Control-Allow-Headers"]
 
 
-def test_answers_to_the_signed_in_are_never_shared(admin_client: Client, paper: Paper) -> None:
+def test_responses_to_signed_in_users_are_not_cached(admin_client: Client, paper: Paper) -> None:
     response = admin_client.get(PAPERS)
 
     assert response["Cache-Control"] == "private, no-store"
     assert {"Authorization", "Cookie"} <= set(response["Vary"].split(", "))
 
 
-def test_anonymous_answer_enters_django_once_and_moves_with_an_edit(paper: Paper) -> None:
+def test_anonymous_response_is_cached_until_an_edit(paper: Paper) -> None:
     cache = PageCache(application)
     first, second = (ask(cache, PAPERS, "edition=2021") for _ in range(2))
     assert first == second
@@ -109,16 +107,16 @@ def test_anonymous_answer_enters_django_once_and_moves_with_an_edit(paper: Paper
     assert b"Other notes" in ask(cache, PAPERS, "edition=2021")[2]
 
 
-def test_kept_answer_is_compressed_and_may_be_read_by_other_sites(paper: Paper) -> None:
+def test_cached_response_is_compressed_and_has_cors_headers(paper: Paper) -> None:
     cache = PageCache(application)
     _, headers, _ = ask(cache, PAPERS, HTTP_ACCEPT_ENCODING="br", HTTP_ORIGIN="https://app.example")
     assert (headers["Content-Encoding"], headers["Access-Control-Allow-Origin"]) == ("br", "*")
-    status, again, _ = ask(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
-    assert (status, again["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
+    status, not_modified_headers, _ = ask(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
+    assert (status, not_modified_headers["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
 
 
 @pytest.mark.parametrize(
-    ("query", "kept"),
+    ("query", "is_cached"),
     [
         ("topic=a&expand=awards", True),
         ("cursor=x", True),
@@ -126,13 +124,13 @@ def test_kept_answer_is_compressed_and_may_be_read_by_other_sites(paper: Paper) 
         ("changed_since=2021-01-01", False),
     ],
 )
-def test_what_people_type_is_not_kept(query: str, kept: bool) -> None:
+def test_searches_and_times_are_not_cached(query: str, is_cached: bool) -> None:
     environ: dict[str, Any] = {"REQUEST_METHOD": "GET", "PATH_INFO": PAPERS, "QUERY_STRING": query}
 
-    assert (cache_key({**environ, "HTTP_HOST": "localhost"}) is not None) == kept
+    assert (cache_key({**environ, "HTTP_HOST": "localhost"}) is not None) == is_cached
 
 
-def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
+def test_response_to_an_unknown_parameter_is_not_cached(paper: Paper) -> None:
     cache = PageCache(application)
 
     assert [ask(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
@@ -154,5 +152,5 @@ def test_wrong_parameter_fills_no_cache(paper: Paper) -> None:
         ("/api/v1/", "", ""),
     ],
 )
-def test_answer_hangs_on_the_stamp_of_what_it_shows(path: str, query: str, slug: str) -> None:
+def test_response_depends_on_one_edition_if_it_shows_no_other(path: str, query: str, slug: str) -> None:
     assert edition_slug(path, query) == slug

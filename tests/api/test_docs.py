@@ -21,19 +21,19 @@ TEXT = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
 pytestmark = pytest.mark.django_db
 
 
-def test_examples_are_what_the_demo_answers(client: Client) -> None:
+def test_reading_examples_match_the_responses_of_the_demo(client: Client) -> None:
     import_demo(2021)
 
     for example in reading_examples():
         response = client.get(example["path"])
-        answer = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
+        text = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
         # A cursor contains the primary key of a row, which differs between databases.
-        found, written = json.loads(answer), example["answer"]
-        assert bool(found.pop("next", None)) == bool(written.pop("next", None))
-        assert (response.status_code, found) == (example["status"], written)
+        body, example_body = json.loads(text), example["answer"]
+        assert bool(body.pop("next", None)) == bool(example_body.pop("next", None))
+        assert (response.status_code, body) == (example["status"], example_body)
 
 
-def test_examples_stand_on_the_page(client: Client) -> None:
+def test_page_shows_the_reading_examples(client: Client) -> None:
     page = read(client, "/api/docs/")
 
     for example in reading_examples():
@@ -41,34 +41,34 @@ def test_examples_stand_on_the_page(client: Client) -> None:
         assert " ".join(example["text"].split()) in page.texts("pre")
 
 
-def test_docs_show_examples_of_the_page() -> None:
+def test_docs_contain_only_examples_of_the_page() -> None:
     blocks = re.findall(r"```(?:json)?\n(.*?)\n```", TEXT, re.DOTALL)
-    known = {one["command"] for one in (*reading_examples(), *writing_examples())}
-    known |= {one["text"] for one in reading_examples()}
+    page_examples = {example["command"] for example in (*reading_examples(), *writing_examples())}
+    page_examples |= {example["text"] for example in reading_examples()}
 
-    assert [block for block in blocks if block not in known and not block.startswith("TOKEN=")] == []
+    assert [block for block in blocks if block not in page_examples and not block.startswith("TOKEN=")] == []
     assert len(blocks) > 6
 
 
-def test_changes_on_the_page_are_what_the_demo_takes(client: Client) -> None:
+def test_writing_examples_work_with_the_demo(client: Client) -> None:
     import_demo(2021)
     writer = Writer()
     page = read(client, "/api/docs/")
 
-    for one in writing_examples():
-        path, method = one["path"].removeprefix("/api/v1/"), one["method"].lower()
+    for example in writing_examples():
+        path, method = example["path"].removeprefix("/api/v1/"), example["method"].lower()
         version = {} if method == "post" else {"HTTP_IF_MATCH": writer.get(path)["ETag"]}
-        writer.ask(method, path, one["body"], one["status"], **version)
-        assert " ".join(one["command"].split()) in page.texts("pre")
+        writer.request(method, path, example["body"], example["status"], **version)
+        assert " ".join(example["command"].split()) in page.texts("pre")
     assert Paper.objects.filter(uid="late-paper").count() == 0
 
 
-def test_page_says_what_can_be_written_and_what_refusals_mean(client: Client) -> None:
+def test_page_lists_writable_fields_and_error_codes(client: Client) -> None:
     page = read(client, "/api/docs/")
-    written = {chapter["name"]: {line["name"] for line in chapter["written"]} for chapter in chapters()}
+    writable = {chapter["name"]: {line["name"] for line in chapter["written"]} for chapter in chapters()}
 
-    assert {"title", "authors", "status"} <= written["papers"]
-    assert sorted(name for name in written if not written[name]) == ["conferences", "editions", "releases"]
+    assert {"title", "authors", "status"} <= writable["papers"]
+    assert sorted(name for name in writable if not writable[name]) == ["conferences", "editions", "releases"]
     assert set(map(str, CODES)) <= set(page.texts("dt"))
 
 

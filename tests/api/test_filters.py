@@ -25,8 +25,8 @@ def _program(made_once: Callable[..., Any]) -> None:
 def make_program() -> None:
     """Create two editions; the rows `yes` match every filter, the rows `no` match none."""
     edition = make.make_edition(venue="Hall")
-    above = make.make_topic(edition, "Systems", slug="systems")
-    topic = make.make_topic(edition, "Compilers", slug="compilers", parent=above)
+    parent = make.make_topic(edition, "Systems", slug="systems")
+    topic = make.make_topic(edition, "Compilers", slug="compilers", parent=parent)
     ada = make.make_person("Ada Šimek", uid="ada", orcid="0000-0002-1825-0097")
     yes = make.make_paper(
         edition,
@@ -72,14 +72,14 @@ def make_program() -> None:
         "q=sparse", "q=author:simek", "edition=2021&conference=mlsys&has_code=true",
     ],
 )  # fmt: skip
-def test_papers_are_narrowed(client: Client, query: str) -> None:
+def test_paper_filter_selects_the_matching_paper(client: Client, query: str) -> None:
     rows = client.get(f"/api/v1/papers/?{query}").json()["results"]
 
     assert [row["id"] for row in rows] == ["yes"]
 
 
 @pytest.mark.parametrize(
-    ("path", "wanted"),
+    ("path", "expected"),
     [
         ("papers/?edition=2022", ["no"]),
         ("papers/?has_code=false&edition=2021", ["no"]),
@@ -119,25 +119,25 @@ def test_papers_are_narrowed(client: Client, query: str) -> None:
         ("announcements/?pinned=true", ["pinned"]),
     ],
 )
-def test_lists_are_narrowed(client: Client, path: str, wanted: list[str]) -> None:
-    assert [row["id"] for row in client.get(f"/api/v1/{path}").json()["results"]] == wanted
+def test_list_filter_selects_the_matching_rows(client: Client, path: str, expected: list[str]) -> None:
+    assert [row["id"] for row in client.get(f"/api/v1/{path}").json()["results"]] == expected
 
 
-def test_materials_are_narrowed(client: Client) -> None:
+def test_material_filters_select_the_matching_rows(client: Client) -> None:
     assert len(ids(client, "materials", paper="2021/yes", edition="2021")) == 7
     assert len(ids(client, "materials", kind="code")) == 1
 
 
 @pytest.mark.parametrize("name", RESOURCES)
 def test_unknown_parameter_is_refused_by_name(client: Client, name: str) -> None:
-    wrong = get(client, f"{name}/", 400, yaer="2026")
-    assert (wrong["parameter"], "edition" in wrong["allowed"]) == (
+    error = get(client, f"{name}/", 400, yaer="2026")
+    assert (error["parameter"], "edition" in error["allowed"]) == (
         "yaer",
         "edition" in (RESOURCES[name].filters or ResourceFilter).base_filters,
     )
-    one = client.get(f"/api/v1/{name}/").json()["results"]
-    if one:
-        assert client.get(f"{one[0]['url']}?yaer=1").json()["parameter"] == "yaer"
+    rows = client.get(f"/api/v1/{name}/").json()["results"]
+    if rows:
+        assert client.get(f"{rows[0]['url']}?yaer=1").json()["parameter"] == "yaer"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_unknown_parameter_is_refused_by_name(client: Client, name: str) -> None
         "kind=oral&kind=poster", "expand=" + ",".join(["topic"] * 41), "person=../../etc",
     ],
 )  # fmt: skip
-def test_malformed_value_is_refused_by_name(client: Client, query: str) -> None:
+def test_malformed_value_is_refused_with_its_parameter(client: Client, query: str) -> None:
     pairs = parse_qsl(query)
     response = client.get(f"/api/v1/papers/?{urlencode(pairs)}")
 
@@ -180,9 +180,7 @@ def test_malformed_value_is_refused_by_name(client: Client, query: str) -> None:
         ("papers/?edition=typo&format=csv", ["2021", "2022"]),
     ],
 )
-def test_name_of_nothing_is_refused_with_those_there_are(
-    client: Client, path: str, allowed: list[str]
-) -> None:
+def test_unknown_value_is_refused_with_the_known_ones(client: Client, path: str, allowed: list[str]) -> None:
     """Check for an error, because an empty list would look as if all rows had been deleted."""
     response = client.get(f"/api/v1/{path}")
 
@@ -191,7 +189,7 @@ def test_name_of_nothing_is_refused_with_those_there_are(
     assert response.json()["allowed"] == allowed
 
 
-def test_name_of_an_edition_that_is_not_public_is_the_name_of_nothing(client: Client) -> None:
+def test_edition_that_is_not_public_is_refused_like_an_unknown_one(client: Client) -> None:
     make.make_edition(2023, public_from=None)
 
     unknown, embargoed = (get(client, "papers/", 400, edition=slug) for slug in ("2024", "2023"))
@@ -199,23 +197,23 @@ def test_name_of_an_edition_that_is_not_public_is_the_name_of_nothing(client: Cl
     assert embargoed["detail"] == unknown["detail"].replace("2024", "2023")
 
 
-def test_parameter_without_a_value_narrows_nothing(client: Client) -> None:
+def test_empty_parameter_filters_nothing(client: Client) -> None:
     assert len(client.get("/api/v1/papers/?topic=&kind=&has_code=&ordering=").json()["results"]) == 3
 
 
-def test_zone_that_no_database_knows_is_understood(client: Client) -> None:
+def test_time_with_an_unusual_utc_offset_is_accepted(client: Client) -> None:
     assert ids(client, "papers", changed_since="2183-05-17T11:59:07+18:26") == []
 
 
-def test_number_no_database_can_hold_is_refused(client: Client) -> None:
+def test_number_too_large_for_the_database_is_refused(client: Client) -> None:
     assert get(client, "editions/", 400, year=str(10**30))["parameter"] == "year"
 
 
-def test_choice_is_refused_with_what_is_known(client: Client) -> None:
-    wrong = get(client, "presentations/", 400, kind="lecture")
+def test_unknown_choice_is_refused_with_the_valid_values(client: Client) -> None:
+    error = get(client, "presentations/", 400, kind="lecture")
 
-    assert wrong["allowed"] == ["oral", "spotlight", "poster", "talk", "demo"]
+    assert error["allowed"] == ["oral", "spotlight", "poster", "talk", "demo"]
     assert (
-        wrong["detail"]
+        error["detail"]
         == "“lecture” isn’t a valid value for “kind”. Valid values: oral, spotlight, poster, talk, demo."
     )

@@ -16,10 +16,10 @@ from tests.website.marked import LOW, MARKER, make_marked_program
 from tests.website.test_visibility import unpacked
 
 # Merged people (-m) are not hidden: their URL redirects to the remaining person.
-ENDS = ("p", "w", "s", "a", "b", "c", "ghost", "topic", "room", "page", "university", "back", "part")
+SUFFIXES = ("p", "w", "s", "a", "b", "c", "ghost", "topic", "room", "page", "university", "back", "part")
 # Parameters whose values are ids. These are tested with all hidden ids, others with some.
-OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topic"}
-HIDDEN = [LOW, *(f"{LOW}-{end}" for end in ENDS)]
+ID_PARAMETERS = {"award", "institution", "paper", "person", "room", "session", "topic"}
+HIDDEN_IDS = [LOW, *(f"{LOW}-{end}" for end in SUFFIXES)]
 
 pytestmark = pytest.mark.django_db
 
@@ -36,14 +36,12 @@ def leaks(client: Client, path: str) -> bool:
     return LOW in unpacked(response.getvalue()).lower().replace(f"“{LOW}", "")
 
 
-def test_trap_16_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
-    client: Client, program: dict[str, Any]
-) -> None:
+def test_trap_16_lists_nested_fields_and_files_show_no_draft(client: Client, program: dict[str, Any]) -> None:
     paths = [f"/api/v1/{name}/?expand=" for name in RESOURCES]
     for name, resource in RESOURCES.items():
         paths += [
-            f"/api/v1/{name}/?expand={','.join(part)}"
-            for part in batched(expansions(resource), 40, strict=False)
+            f"/api/v1/{name}/?expand={','.join(names)}"
+            for names in batched(expansions(resource), 40, strict=False)
         ]
 
     paths += [f"/api/v1/{name}/?format={fmt}" for name, formats in FILES.items() for fmt in formats]
@@ -51,39 +49,39 @@ def test_trap_16_draft_leaks_by_no_side_door_of_lists_and_nested_fields(
     assert [path for path in paths if leaks(client, path)] == []
 
 
-def test_trap_16_draft_leaks_by_no_filter(client: Client, program: dict[str, Any]) -> None:
+def test_trap_16_filters_match_no_draft(client: Client, program: dict[str, Any]) -> None:
     for name, resource in RESOURCES.items():
         for parameter in (resource.filters or ResourceFilter).base_filters:
-            for value in HIDDEN[:: 1 if parameter in OWN_WORDS else 4]:
+            for value in HIDDEN_IDS[:: 1 if parameter in ID_PARAMETERS else 4]:
                 path = f"/api/v1/{name}/?{urlencode({parameter: value})}"
                 response = client.get(path)
                 assert response.status_code == 400 or response.json()["results"] == [], path
 
 
-def test_hidden_thing_has_no_address(client: Client, program: dict[str, Any]) -> None:
+def test_hidden_row_is_not_found(client: Client, program: dict[str, Any]) -> None:
     for name, resource in RESOURCES.items():
         editions = ["2021/", "2030/"] if resource.edition else [""]
-        for value in HIDDEN:
+        for value in HIDDEN_IDS:
             for edition in editions:
                 assert client.get(f"/api/v1/{name}/{edition}{value}/").status_code == 404, (name, value)
 
 
-@pytest.mark.parametrize("words", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", LOW[:4]])
-def test_draft_is_not_found_by_searching(client: Client, program: dict[str, Any], words: str) -> None:
-    kinds = [name for name, resource in RESOURCES.items() if resource.kind]
+@pytest.mark.parametrize("query", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", LOW[:4]])
+def test_search_finds_no_draft(client: Client, program: dict[str, Any], query: str) -> None:
+    searchable = [name for name, resource in RESOURCES.items() if resource.kind]
 
-    assert {*kinds} == {"pages", "people", "papers", "sessions", "presentations"}
-    assert {name: ids(client, name, q=words) for name in kinds} == {name: [] for name in kinds}
+    assert {*searchable} == {"pages", "people", "papers", "sessions", "presentations"}
+    assert {name: ids(client, name, q=query) for name in searchable} == {name: [] for name in searchable}
 
 
-def test_no_address_of_mail_shows(client: Client, program: dict[str, Any]) -> None:
+def test_lists_contain_no_email(client: Client, program: dict[str, Any]) -> None:
     text = "".join(client.get(f"/api/v1/{name}/").content.decode() for name in RESOURCES)
 
     assert "@example" not in text
     assert "email" not in text
 
 
-def test_hidden_name_is_shown_as_the_present_one(client: Client, program: dict[str, Any]) -> None:
+def test_hidden_name_is_replaced_by_the_current_one(client: Client, program: dict[str, Any]) -> None:
     papers = client.get("/api/v1/papers/?fields=title,authors.name").json()["results"]
 
     assert {author["name"] for paper in papers for author in paper["authors"]} == {"Ada Lovelace"}

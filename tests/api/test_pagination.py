@@ -25,29 +25,29 @@ def edition() -> Edition:
     return edition
 
 
-def walk(client: Client, path: str, between: Callable[[], Any] = lambda: None) -> list[str]:
-    """Return the ids of all pages, starting at a path; call `between` after each page."""
-    found: list[str] = []
+def read_all_pages(client: Client, path: str, after_page: Callable[[], Any] = lambda: None) -> list[str]:
+    """Return the ids of all pages, starting at a path; call `after_page` after each page."""
+    row_ids: list[str] = []
     url: str | None = path
     while url:
-        answer = client.get(url).json()
-        found += [row["id"] for row in answer["results"]]
-        url = answer["next"] and path_of(answer["next"])
-        between()
-    return found
+        body = client.get(url).json()
+        row_ids += [row["id"] for row in body["results"]]
+        url = body["next"] and path_of(body["next"])
+        after_page()
+    return row_ids
 
 
 @pytest.mark.parametrize("ordering", ["", "title", "-title"])
-def test_trap_18_walk_over_a_tied_sort_returns_each_id_once(
+def test_trap_18_pages_of_a_tied_sort_return_each_id_once(
     client: Client, edition: Edition, ordering: str
 ) -> None:
-    found = walk(client, f"/api/v1/papers/?page_size=2&ordering={ordering}&fields=id")
+    row_ids = read_all_pages(client, f"/api/v1/papers/?page_size=2&ordering={ordering}&fields=id")
 
-    assert sorted(found) == [f"p{number}" for number in range(7)]
-    assert found == sorted(found, reverse=ordering == "-title")
+    assert sorted(row_ids) == [f"p{number}" for number in range(7)]
+    assert row_ids == sorted(row_ids, reverse=ordering == "-title")
 
 
-def test_walk_returns_each_id_once_while_rows_change(client: Client, edition: Edition) -> None:
+def test_pages_return_each_id_once_while_rows_change(client: Client, edition: Edition) -> None:
     titles = iter("AZBY")
 
     def change() -> None:
@@ -56,35 +56,35 @@ def test_walk_returns_each_id_once_while_rows_change(client: Client, edition: Ed
         make.make_paper(edition, uid=f"new-{title}")
         Paper.objects.filter(uid__in=["p0", "p5"]).delete()
 
-    found = walk(client, "/api/v1/papers/?page_size=4&fields=id", change)
+    row_ids = read_all_pages(client, "/api/v1/papers/?page_size=4&fields=id", change)
 
-    assert found == ["p0", "p1", "p2", "p3", "p4", "p6", "new-A"]
+    assert row_ids == ["p0", "p1", "p2", "p3", "p4", "p6", "new-A"]
 
 
-def test_walk_through_unscheduled_talks_ends(client: Client, edition: Edition) -> None:
+def test_pages_sorted_by_start_end_with_unscheduled_talks(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     for number in range(3):
         make.make_presentation(session, uid=f"t{number}")
         make.make_presentation(edition=edition, uid=f"u{number}")
 
-    found = walk(client, "/api/v1/presentations/?page_size=2&ordering=start")
-    assert found == ["t0", "t1", "t2", "u0", "u1", "u2"]
+    row_ids = read_all_pages(client, "/api/v1/presentations/?page_size=2&ordering=start")
+    assert row_ids == ["t0", "t1", "t2", "u0", "u1", "u2"]
 
 
-def test_search_is_walked_by_how_well_things_fit(client: Client, edition: Edition) -> None:
+def test_search_results_are_paginated_by_relevance(client: Client, edition: Edition) -> None:
     make.make_paper(edition, uid="best", title="Sparse matrices", abstract="Sparse.")
     make.make_paper(edition, uid="good", title="Matrices", abstract="They may be sparse.")
 
-    assert walk(client, "/api/v1/papers/?q=sparse&page_size=1&fields=id") == ["best", "good"]
-    assert walk(client, "/api/v1/papers/?q=sparse&ordering=-title&fields=id") == ["best", "good"]
+    assert read_all_pages(client, "/api/v1/papers/?q=sparse&page_size=1&fields=id") == ["best", "good"]
+    assert read_all_pages(client, "/api/v1/papers/?q=sparse&ordering=-title&fields=id") == ["best", "good"]
 
 
-@pytest.mark.parametrize(("asked", "given"), [("100000", 7), ("9" * 50, 7), ("3", 3)])
-def test_trap_18_page_size_is_clamped(client: Client, edition: Edition, asked: str, given: int) -> None:
-    assert len(get(client, "papers/", page_size=asked)["results"]) == given
+@pytest.mark.parametrize(("page_size", "count"), [("100000", 7), ("9" * 50, 7), ("3", 3)])
+def test_trap_18_page_size_is_clamped(client: Client, edition: Edition, page_size: str, count: int) -> None:
+    assert len(get(client, "papers/", page_size=page_size)["results"]) == count
 
 
-def test_page_is_smaller_when_more_is_expanded(client: Client) -> None:
+def test_page_size_limit_is_lower_with_expanded_relations(client: Client) -> None:
     edition = make.make_edition()
     Paper.objects.bulk_create(
         Paper(edition=edition, uid=f"p{number}", title="T", status="published") for number in range(201)
@@ -94,19 +94,19 @@ def test_page_is_smaller_when_more_is_expanded(client: Client) -> None:
     assert len(get(client, "papers/", page_size=1000, expand="materials")["results"]) == 100
 
 
-def token(*parts: Any) -> str:
+def make_cursor(*parts: Any) -> str:
     return urlsafe_b64encode(json.dumps(parts).encode()).decode()
 
 
 @pytest.mark.parametrize(
     "cursor",
     [
-        "x", "é", "AAAA", "[" * 500, token(), token("", 1), token("", 1, "a"), token("", 1, -1),
-        token("", 1, 2**70), token("", "x", 1), token("", None, 1), token("", 2**70, 1),
-        token("title", "a", 1), token("", [1], 1), token("", {}, 1), token("", 1, True),
+        "x", "é", "AAAA", "[" * 500, make_cursor(), make_cursor("", 1), make_cursor("", 1, "a"), make_cursor("", 1, -1),
+        make_cursor("", 1, 2**70), make_cursor("", "x", 1), make_cursor("", None, 1), make_cursor("", 2**70, 1),
+        make_cursor("title", "a", 1), make_cursor("", [1], 1), make_cursor("", {}, 1), make_cursor("", 1, True),
     ],
 )  # fmt: skip
-def test_made_up_cursor_is_refused_by_name(client: Client, edition: Edition, cursor: str) -> None:
+def test_invalid_cursor_is_refused(client: Client, edition: Edition, cursor: str) -> None:
     assert get(client, "papers/", 400, cursor=cursor)["parameter"] == "cursor"
 
 
@@ -120,16 +120,16 @@ def test_made_up_cursor_is_refused_by_name(client: Client, edition: Edition, cur
         ("editions/", "start_date", "yesterday"),
     ],
 )
-def test_cursor_with_a_value_that_no_database_takes_is_refused(
+def test_cursor_with_an_invalid_value_is_refused(
     client: Client, edition: Edition, path: str, ordering: str, value: str
 ) -> None:
-    wrong = get(client, path, 400, cursor=token(ordering, value, 1), ordering=ordering)
+    error = get(client, path, 400, cursor=make_cursor(ordering, value, 1), ordering=ordering)
 
-    assert wrong["parameter"] == "cursor"
+    assert error["parameter"] == "cursor"
 
 
-def test_cursor_in_a_zone_that_no_database_knows_is_understood(client: Client, edition: Edition) -> None:
+def test_cursor_with_an_unusual_utc_offset_is_accepted(client: Client, edition: Edition) -> None:
     make.make_session(edition)
-    cursor = token("start", "2021-04-06T15:00:00+18:26", 1)
+    cursor = make_cursor("start", "2021-04-06T15:00:00+18:26", 1)
 
     assert len(get(client, "sessions/", cursor=cursor, ordering="start")["results"]) == 1

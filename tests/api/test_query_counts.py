@@ -14,10 +14,10 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
-WIDE = "/api/v1/papers/?page_size=50&expand=authors.person,presentations,awards"
+EXPANDED_PAPERS = "/api/v1/papers/?page_size=50&expand=authors.person,presentations,awards"
 
 
-def fill(count: int) -> None:
+def make_papers(count: int) -> None:
     """Create papers, each with all relations of an expanded response."""
     edition = make.make_edition()
     session, topic = make.make_session(edition), make.make_topic(edition)
@@ -32,9 +32,9 @@ def fill(count: int) -> None:
 def test_trap_18_page_of_expanded_papers_takes_25_queries(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
-    fill(count)
+    make_papers(count)
     with django_assert_num_queries(25):
-        results = client.get(WIDE).json()["results"]
+        results = client.get(EXPANDED_PAPERS).json()["results"]
     assert len(results) == min(count, 50)
     assert all(len(row["authors"]) == 2 and row["presentations"] and row["awards"] for row in results)
 
@@ -44,19 +44,19 @@ def test_trap_18_page_of_expanded_papers_takes_25_queries(
     [("papers", 11), ("people", 10), ("sessions", 10), ("presentations", 10), ("awards", 9), ("topics", 8)],
 )
 @pytest.mark.parametrize("count", [1, 3])
-def test_list_takes_few_queries(
+def test_list_query_count_is_the_same_for_1_and_3_rows(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries, path: str, queries: int, count: int
 ) -> None:
-    fill(count)
+    make_papers(count)
     with django_assert_num_queries(queries):
         assert client.get(f"/api/v1/{path}/").json()["results"] != []
 
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="The plans of SQLite")
 @pytest.mark.parametrize("path", ["papers", "people", "sessions", "presentations", "materials"])
-def test_changes_of_a_page_are_found_by_index(client: Client, path: str) -> None:
+def test_change_times_of_a_page_are_read_by_index(client: Client, path: str) -> None:
     """Include statistics by which no row was ever moved, and most changes are of one model."""
-    fill(3)
+    make_papers(3)
     changes = ChangeSet.objects.create(at=timezone.now())
     RowChange.objects.bulk_create(
         RowChange(change_set=changes, kind="changed", model=f"papers.{model}", object_id=key, owner=owner)
@@ -67,8 +67,10 @@ def test_changes_of_a_page_are_found_by_index(client: Client, path: str) -> None
         cursor.execute("ANALYZE")
         with CaptureQueriesContext(connection) as captured:
             client.get(f"/api/v1/{path}/")
-        read = [query["sql"] for query in captured if "content_rowchange" in query["sql"]]
-        plan = [step[3] for sql in read for step in cursor.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()]
+        statements = [query["sql"] for query in captured if "content_rowchange" in query["sql"]]
+        plan = [
+            step[3] for sql in statements for step in cursor.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+        ]
     steps = [step for step in plan if "content_rowchange" in step]
     indexed = ("(model=? AND object_id=?)", "(owner=?)", "(moved_to=?)")
 

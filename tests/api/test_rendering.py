@@ -31,7 +31,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_answers_are_written_as_by_the_framework(value: Any) -> None:
+def test_renderer_matches_rest_framework(value: Any) -> None:
     assert OrjsonRenderer().render(value) == JSONRenderer().render(value)
 
 
@@ -51,28 +51,28 @@ def test_answers_are_written_as_by_the_framework(value: Any) -> None:
         0.1,
     ],
 )
-def test_odd_values_are_written_as_by_the_framework(value: Any) -> None:
+def test_renderer_matches_rest_framework_for_special_values(value: Any) -> None:
     assert OrjsonRenderer().render({"value": value}) == JSONRenderer().render({"value": value})
 
 
-def test_nothing_is_written_of_no_answer() -> None:
+def test_none_is_rendered_as_an_empty_body() -> None:
     assert OrjsonRenderer().render(None) == b""
 
 
-def test_what_json_cannot_say_is_refused() -> None:
+def test_object_that_json_does_not_support_is_refused() -> None:
     with pytest.raises(TypeError):
         OrjsonRenderer().render({"value": object()})
 
 
 @pytest.mark.django_db
-def test_answer_is_gone_with_its_request() -> None:
+def test_response_is_freed_without_garbage_collection() -> None:
     gc.disable()
     try:
-        answer = Root.as_view()(RequestFactory().get("/api/v1/")).render()
-        assert json.loads(answer.content)["papers"].endswith("/api/v1/papers/")
-        gone = weakref.ref(answer)
-        del answer
+        response = Root.as_view()(RequestFactory().get("/api/v1/")).render()
+        assert json.loads(response.content)["papers"].endswith("/api/v1/papers/")
+        reference = weakref.ref(response)
+        del response
 
-        assert gone() is None
+        assert reference() is None
     finally:
         gc.enable()

@@ -17,11 +17,11 @@ from tests import factories as make
 from tests.api.reading import get, path_of, results
 from tests.exchange.programs import PROCEEDINGS
 
-NAMES = [
+RESOURCE_NAMES = [
     "announcements", "awards", "conferences", "editions", "institutions", "key_dates", "materials", "pages",
     "papers", "people", "presentations", "releases", "rooms", "sessions", "sponsors", "topics",
 ]  # fmt: skip
-WITH_PAGES: list[Any] = [
+MODELS_WITH_PAGES: list[Any] = [
     Award,
     Edition,
     Institution,
@@ -35,52 +35,54 @@ WITH_PAGES: list[Any] = [
     Topic,
 ]
 
-LINKED = {name for name, resource in RESOURCES.items() if resource.lists}
+LINKED_RESOURCES = {name for name, resource in RESOURCES.items() if resource.lists}
 
 pytestmark = pytest.mark.django_db
 
 
 def test_root_lists_all_resources(client: Client) -> None:
-    assert sorted(get(client, "")) == sorted(RESOURCES) == NAMES
+    assert sorted(get(client, "")) == sorted(RESOURCES) == RESOURCE_NAMES
 
 
-def test_every_row_of_a_list_is_found_again_at_its_address(client: Client, program: dict[str, Any]) -> None:
-    for name in NAMES:
+def test_every_row_of_a_list_equals_the_row_at_its_url(client: Client, program: dict[str, Any]) -> None:
+    for name in RESOURCE_NAMES:
         rows = results(client, name)
         assert rows != []
         assert [client.get(path_of(row["url"])).json() for row in rows] == rows
 
 
-def test_every_page_link_answers_200(client: Client, program: dict[str, Any]) -> None:
-    pages = {path_of(row["page"]) for name in NAMES for row in results(client, name)}
+def test_every_page_link_returns_200(client: Client, program: dict[str, Any]) -> None:
+    pages = {path_of(row["page"]) for name in RESOURCE_NAMES for row in results(client, name)}
 
     assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
 
 
-def test_every_link_to_a_list_answers_200(client: Client, program: dict[str, Any]) -> None:
+def test_every_link_to_a_list_returns_200(client: Client, program: dict[str, Any]) -> None:
     rows = [
-        row for name in NAMES for row in results(client, name, fields="links" if name in LINKED else "id")
+        row
+        for name in RESOURCE_NAMES
+        for row in results(client, name, fields="links" if name in LINKED_RESOURCES else "id")
     ]
     paths = {path_of(url) for row in rows for url in row.get("links", {}).values()}
 
     assert {path: client.get(path).status_code for path in paths} == dict.fromkeys(paths, 200)
 
 
-def test_page_is_the_address_that_the_site_gives(client: Client, program: dict[str, Any]) -> None:
-    for model in WITH_PAGES:
+def test_page_is_the_url_of_the_row_on_the_site(client: Client, program: dict[str, Any]) -> None:
+    for model in MODELS_WITH_PAGES:
         rows = results(client, model._meta.verbose_name_plural.lower(), fields="page")
-        wanted = {row.get_absolute_url() for row in model.objects.published()}
-        assert {path_of(row["page"]) for row in rows} == wanted
+        expected = {row.get_absolute_url() for row in model.objects.published()}
+        assert {path_of(row["page"]) for row in rows} == expected
 
 
-def test_no_public_row_is_left_out(client: Client, program: dict[str, Any]) -> None:
-    models = [*WITH_PAGES, Announcement, Conference, KeyDate, Sponsor]
+def test_lists_contain_every_public_row(client: Client, program: dict[str, Any]) -> None:
+    models = [*MODELS_WITH_PAGES, Announcement, Conference, KeyDate, Sponsor]
     for model in models:
         rows = results(client, model._meta.verbose_name_plural.lower().replace(" ", "_"))
         assert len(rows) == model.objects.published().count(), model
 
 
-def test_text_comes_as_source_html_and_plain(client: Client, edition: Edition) -> None:
+def test_texts_are_given_as_source_html_and_plain_text(client: Client, edition: Edition) -> None:
     make.make_paper(edition, uid="p", title="On $a_1$", abstract="It costs $5 and *more*.")
     paper = get(client, "papers/2021/p/")
 
@@ -90,25 +92,25 @@ def test_text_comes_as_source_html_and_plain(client: Client, edition: Edition) -
     assert "<msub>" in paper["title_html"]
 
 
-def test_edition_describes_its_proceedings(client: Client, edition: Edition) -> None:
+def test_edition_has_the_fields_of_its_proceedings(client: Client, edition: Edition) -> None:
     Edition.objects.update(**{**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]})
-    found = get(client, f"editions/2021/?fields={','.join(PROCEEDINGS)}")
+    row = get(client, f"editions/2021/?fields={','.join(PROCEEDINGS)}")
 
-    assert {name: found[name] for name in PROCEEDINGS} == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]}
+    assert {name: row[name] for name in PROCEEDINGS} == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]}
 
 
-def test_license_is_its_own_or_the_one_above(client: Client, edition: Edition) -> None:
+def test_effective_license_is_the_own_or_an_inherited_one(client: Client, edition: Edition) -> None:
     Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
     make.make_paper(edition, uid="own", license="CC-BY-SA-4.0")
     paper = make.make_paper(edition, uid="p")
     for kind, license in (("pdf", ""), ("slides", ""), ("code", "MIT")):
         make.make_material(paper, kind=kind, license=license)
     fields = "?fields=license,effective_license"
-    named = [get(client, f"papers/2021/{uid}/{fields}") for uid in ("p", "own")]
+    papers = [get(client, f"papers/2021/{uid}/{fields}") for uid in ("p", "own")]
 
     edition_row = get(client, "editions/2021/?fields=license,data_license")
     assert (edition_row["license"], edition_row["data_license"]) == ("CC-BY-4.0", "CC0-1.0")
-    assert [(one["license"], one["effective_license"]) for one in named] == [
+    assert [(paper_row["license"], paper_row["effective_license"]) for paper_row in papers] == [
         ("", "CC-BY-4.0"),
         ("CC-BY-SA-4.0", "CC-BY-SA-4.0"),
     ]
@@ -118,7 +120,7 @@ def test_license_is_its_own_or_the_one_above(client: Client, edition: Edition) -
     assert materials == {"pdf": ("", "CC-BY-4.0"), "slides": ("", ""), "code": ("MIT", "MIT")}
 
 
-def test_times_carry_offset_and_zone(client: Client, edition: Edition) -> None:
+def test_times_have_utc_offset_and_time_zone(client: Client, edition: Edition) -> None:
     make.make_session(edition, uid="coffee", kind="break")
     session = get(client, "sessions/2021/coffee/")
 
@@ -135,10 +137,14 @@ def test_authors_keep_their_order_and_printed_names(client: Client) -> None:
     make.add_author(paper, make.make_person("Mia Wolf"), name="M. Wolf")
     authors = get(client, "papers/2021/p/")["authors"]
 
-    assert [(one["position"], one["name"]) for one in authors] == [(1, "Zed"), (2, "Abe"), (3, "M. Wolf")]
+    assert [(author["position"], author["name"]) for author in authors] == [
+        (1, "Zed"),
+        (2, "Abe"),
+        (3, "M. Wolf"),
+    ]
 
 
-def test_presentation_has_what_its_session_and_paper_give(client: Client, edition: Edition) -> None:
+def test_presentation_inherits_from_its_session_and_paper(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, uid="s", room=make.make_room(edition, slug="hall"))
     make.make_presentation(session, make.make_paper(edition, title="*On* it"), uid="a")
     talk = get(client, "presentations/2021/a/")
@@ -151,7 +157,7 @@ def test_presentation_has_what_its_session_and_paper_give(client: Client, editio
     )
 
 
-def test_same_id_in_two_years_is_two_things(client: Client) -> None:
+def test_same_id_in_two_editions_is_two_rows(client: Client) -> None:
     for year in (2021, 2022):
         make.make_paper(make.make_edition(year), uid="same", title=f"Of {year}")
 
@@ -159,7 +165,7 @@ def test_same_id_in_two_years_is_two_things(client: Client) -> None:
     assert len({row["url"] for row in results(client, "papers")}) == 2
 
 
-def test_merged_person_leads_to_the_one_who_remained(client: Client, program: dict[str, Any]) -> None:
+def test_merged_person_redirects_to_the_survivor(client: Client, program: dict[str, Any]) -> None:
     make.make_person("A. Lovelace", uid="old", merged_into=program["person"])
     response = client.get("/api/v1/people/old/")
 
@@ -169,13 +175,13 @@ def test_merged_person_leads_to_the_one_who_remained(client: Client, program: di
 
 @pytest.mark.parametrize("method", ["get", "post", "patch", "delete"])
 @pytest.mark.parametrize("path", ["nothing/", "papers/2021/a%0Ab/", "papers/A%0D/b/"])
-def test_whatever_leads_nowhere_is_json(client: Client, db: None, method: str, path: str) -> None:
+def test_not_found_response_is_json(client: Client, db: None, method: str, path: str) -> None:
     response = getattr(client, method)(f"/api/v1/{path}")
 
     assert (response.status_code, response["Content-Type"]) == (404, "application/json")
 
 
-def test_count_of_a_topic_is_that_of_the_moment(client: Client) -> None:
+def test_paper_count_of_a_topic_follows_the_publication_time(client: Client) -> None:
     opening = timezone.now() + timedelta(days=1)
     for edition in (make.make_edition(), make.make_edition(2022, papers_public_from=opening)):
         make.make_paper(edition, topic=make.make_topic(edition))

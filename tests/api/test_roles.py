@@ -16,7 +16,7 @@ from tests.api.writing import Writer, make_staff, make_token
 pytestmark = pytest.mark.django_db
 
 # Status codes of reading a draft, and of adding, changing and deleting a paper of the edition.
-PAPERS = {
+EXPECTED_STATUSES = {
     "owner": (200, 201, 200, 204),
     "chair": (200, 201, 200, 204),
     "editor": (200, 201, 200, 204),
@@ -31,35 +31,35 @@ def edition() -> Edition:
     return make.make_edition(2021, **make.CLOSED)
 
 
-def writer(role: str, edition: Edition, scope: str = "write") -> Writer:
+def make_writer(role: str, edition: Edition, scope: str = "write") -> Writer:
     """Return a writer with a role in the edition; "other" is the owner of another edition."""
-    where = make.make_edition(2022, **make.CLOSED) if role == "other" else edition
-    user = add_member("asker", where, Role.OWNER if role == "other" else role)
+    member_edition = make.make_edition(2022, **make.CLOSED) if role == "other" else edition
+    user = add_member("asker", member_edition, Role.OWNER if role == "other" else role)
     return Writer(make_token(user, scope))
 
 
-def status(one: Writer, method: str, path: str, body: Any = None, **headers: Any) -> int:
-    send = getattr(one.client, method)
+def status_of(asker: Writer, method: str, path: str, body: Any = None, **headers: Any) -> int:
+    send = getattr(asker.client, method)
     options = {"content_type": "application/json"} if method != "get" else {}
-    return int(send(f"/api/v1/{path}", body, **options, **one.headers, **headers).status_code)
+    return int(send(f"/api/v1/{path}", body, **options, **asker.headers, **headers).status_code)
 
 
-@pytest.mark.parametrize("role", PAPERS)
-def test_papers_by_role(role: str, edition: Edition) -> None:
+@pytest.mark.parametrize("role", EXPECTED_STATUSES)
+def test_permissions_on_papers_by_role(role: str, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1", status="draft")
-    asker, path = writer(role, edition), "papers/2021/p1/"
-    tag = {"HTTP_IF_MATCH": Writer().get(path)["ETag"]}
-    read = status(asker, "get", path)
-    made = status(asker, "post", "papers/", {"edition": "2021", "id": "new", "title": "New"})
-    changed = status(asker, "patch", path, {"title": "Changed"}, **tag)
-    tag = {"HTTP_IF_MATCH": Writer(make_token(make_staff(name="second"))).get(path)["ETag"]}
-    gone = status(asker, "delete", path, **tag)
+    asker, path = make_writer(role, edition), "papers/2021/p1/"
+    version = {"HTTP_IF_MATCH": Writer().get(path)["ETag"]}
+    read = status_of(asker, "get", path)
+    added = status_of(asker, "post", "papers/", {"edition": "2021", "id": "new", "title": "New"})
+    changed = status_of(asker, "patch", path, {"title": "Changed"}, **version)
+    version = {"HTTP_IF_MATCH": Writer(make_token(make_staff(name="second"))).get(path)["ETag"]}
+    deleted = status_of(asker, "delete", path, **version)
 
-    assert (read, made, changed, gone) == PAPERS[role]
-    assert type(paper).objects.filter(pk=paper.pk).exists() is (gone != 204)
+    assert (read, added, changed, deleted) == EXPECTED_STATUSES[role]
+    assert type(paper).objects.filter(pk=paper.pk).exists() is (deleted != 204)
 
 
-def test_session_chair_changes_the_own_order_but_not_what_is_not_theirs(edition: Edition) -> None:
+def test_session_chair_changes_only_permitted_fields_of_own_sessions(edition: Edition) -> None:
     lea = make.make_person("Lea")
     own, foreign = (make.make_session(edition, uid=uid, status="draft") for uid in ("own", "foreign"))
     make.add_role(own, lea, "chair")
@@ -75,10 +75,10 @@ def test_session_chair_changes_the_own_order_but_not_what_is_not_theirs(edition:
     assert (own.abstract, foreign.abstract) == ("New text.", "")
 
 
-@pytest.mark.parametrize(("role", "shown"), [("viewer", False), ("editor", True)])
-def test_email_is_told_to_those_who_keep_people(role: str, shown: bool, edition: Edition) -> None:
+@pytest.mark.parametrize(("role", "is_shown"), [("viewer", False), ("editor", True)])
+def test_email_is_shown_to_editors_and_not_to_viewers(role: str, is_shown: bool, edition: Edition) -> None:
     with recording(Origin.IMPORT):
         person = make.make_person("Ada", uid="ada", email="ada@example.org")
         make.make_paper(edition, [person], status="draft")
 
-    assert ("ada@example.org" in writer(role, edition, "read").get("people/ada/").text) is shown
+    assert ("ada@example.org" in make_writer(role, edition, "read").get("people/ada/").text) is is_shown

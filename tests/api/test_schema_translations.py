@@ -9,53 +9,57 @@ from api.schema import CODES, build_schema, schema
 from api.shapes import RESOURCES
 from tests.pseudolocale import bare, pseudolocale
 
-SAID = ("summary", "description")
+TEXT_KEYS = ("summary", "description")
 # Names of schemas, which are not translated.
 TITLES = [one.title for one in RESOURCES.values()]
 
 
 @pytest.fixture
-def bracketed() -> dict[str, Any]:
+def pseudo_schema() -> dict[str, Any]:
     """Return the schema in the pseudolocale, built after the plain one, which caches names of choices."""
     schema()
     with pseudolocale():
         return build_schema()
 
 
-def said(part: Any, where: str = "") -> Iterator[tuple[str, str]]:
+def texts(node: Any, location: str = "") -> Iterator[tuple[str, str]]:
     """Yield the location and text of each summary and description, recursively."""
-    if isinstance(part, list):
-        for number, one in enumerate(part):
-            yield from said(one, f"{where}[{number}]")
-    elif isinstance(part, dict):
-        for name, one in part.items():
-            if name in SAID and isinstance(one, str):
-                yield where, one
+    if isinstance(node, list):
+        for number, child in enumerate(node):
+            yield from texts(child, f"{location}[{number}]")
+    elif isinstance(node, dict):
+        for name, child in node.items():
+            if name in TEXT_KEYS and isinstance(child, str):
+                yield location, child
             else:
-                yield from said(one, f"{where}.{name}")
+                yield from texts(child, f"{location}.{name}")
 
 
-def fields(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def field_texts(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the location and text of each description of a field."""
-    for name, one in document["components"]["schemas"].items():
-        yield from said(one.get("properties", {}), name)
+    for name, component in document["components"]["schemas"].items():
+        yield from texts(component.get("properties", {}), name)
 
 
-def test_every_help_text_is_translatable(bracketed: dict[str, Any]) -> None:
-    paths = {path: ways for path, ways in bracketed["paths"].items() if path != "/api/v1/"}
-    descriptions = [*said(paths), *fields(bracketed)]
+def test_every_description_is_translatable(pseudo_schema: dict[str, Any]) -> None:
+    paths = {path: methods for path, methods in pseudo_schema["paths"].items() if path != "/api/v1/"}
+    descriptions = [*texts(paths), *field_texts(pseudo_schema)]
 
     assert len(descriptions) > 500
-    assert [f"{where}: {words}" for where, text in descriptions if (words := bare(text, TITLES))] == []
+    assert [
+        f"{location}: {untranslated}"
+        for location, text in descriptions
+        if (untranslated := bare(text, TITLES))
+    ] == []
 
 
-def test_refusals_are_translatable() -> None:
+def test_error_descriptions_are_translatable() -> None:
     with pseudolocale():
-        assert [code for code, words in CODES.items() if bare(str(words))] == []
+        assert [code for code, text in CODES.items() if bare(str(text))] == []
 
 
-def test_description_is_the_same_in_any_language_but_for_words(bracketed: dict[str, Any]) -> None:
+def test_schema_has_the_same_paths_and_components_in_any_language(pseudo_schema: dict[str, Any]) -> None:
     plain = schema()
 
-    assert bracketed["paths"].keys() == plain["paths"].keys()
-    assert bracketed["components"]["schemas"].keys() == plain["components"]["schemas"].keys()
+    assert pseudo_schema["paths"].keys() == plain["paths"].keys()
+    assert pseudo_schema["components"]["schemas"].keys() == plain["components"]["schemas"].keys()

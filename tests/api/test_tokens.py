@@ -33,7 +33,7 @@ def edition() -> Edition:
     return edition
 
 
-def titles(**headers: Any) -> list[str]:
+def titles_and_statuses(**headers: Any) -> list[str]:
     rows = Client().get("/api/v1/papers/", **headers).json()["results"]
     return [f"{row['title']}: {row['status']}" for row in rows]
 
@@ -41,10 +41,10 @@ def titles(**headers: Any) -> list[str]:
 # In the admin
 
 
-def test_token_is_made_in_the_admin_and_its_text_shown_once(admin_client: Client, edition: Edition) -> None:
+def test_token_is_created_in_the_admin_and_shown_once(admin_client: Client, edition: Edition) -> None:
     assert "lasts" in admin_client.get("/admin/api/token/add/").text
-    made = {"name": "Phone app", "scope": "read", "edition": str(edition.pk), "lasts": "30"}
-    page = admin_client.post("/admin/api/token/add/", made)
+    values = {"name": "Phone app", "scope": "read", "edition": str(edition.pk), "lasts": "30"}
+    page = admin_client.post("/admin/api/token/add/", values)
     token = Token.objects.get()
     text = page.context["text"]
 
@@ -59,13 +59,13 @@ def test_token_is_made_in_the_admin_and_its_text_shown_once(admin_client: Client
     )
     assert timedelta(days=29) < token.expiry - timezone.now() <= timedelta(days=30)
     assert text not in str(list(Token.objects.values()))
-    assert titles(**bearer(text)) == ["Secret: draft"]
-    listed = admin_client.get("/admin/api/token/").text
-    assert "Phone app" in listed
-    assert text not in listed + admin_client.get(f"/admin/api/token/{token.pk}/change/").text
+    assert titles_and_statuses(**bearer(text)) == ["Secret: draft"]
+    list_page = admin_client.get("/admin/api/token/").text
+    assert "Phone app" in list_page
+    assert text not in list_page + admin_client.get(f"/admin/api/token/{token.pk}/change/").text
 
 
-def test_form_offers_the_editions_that_its_owner_reaches(edition: Edition) -> None:
+def test_form_offers_only_editions_that_the_user_may_access(edition: Edition) -> None:
     """Do not reveal the name of an edition that is not announced yet."""
     secret = make.make_edition(2030, name="Secret in Seoul", public_from=None)
     make_token(make_staff(name="owner"), edition=secret)
@@ -74,11 +74,11 @@ def test_form_offers_the_editions_that_its_owner_reaches(edition: Edition) -> No
     client = Client()
     client.force_login(user)
     page = client.get("/admin/api/token/add/").text
-    made = {"name": "App", "scope": "read", "edition": str(secret.pk), "lasts": "30"}
+    values = {"name": "App", "scope": "read", "edition": str(secret.pk), "lasts": "30"}
 
     assert "MLSys 2021" in page
     assert "Seoul" not in page
-    assert "Select a valid choice" in client.post("/admin/api/token/add/", made).text
+    assert "Select a valid choice" in client.post("/admin/api/token/add/", values).text
     assert "Seoul" not in client.get("/admin/api/token/").text
     assert Token.objects.filter(user=user).count() == 0
 
@@ -90,16 +90,16 @@ def test_token_is_revoked_by_deleting_it(admin_client: Client, edition: Edition)
     assert Client().get("/api/v1/papers/", **bearer(text)).status_code == 401
 
 
-def test_two_tokens_of_one_owner_have_different_names(admin_client: Client, edition: Edition) -> None:
-    made = {"name": "App", "scope": "read", "edition": "", "lasts": "30"}
-    admin_client.post("/admin/api/token/add/", made)
-    page = admin_client.post("/admin/api/token/add/", made)
+def test_token_names_of_a_user_are_unique(admin_client: Client, edition: Edition) -> None:
+    values = {"name": "App", "scope": "read", "edition": "", "lasts": "30"}
+    admin_client.post("/admin/api/token/add/", values)
+    page = admin_client.post("/admin/api/token/add/", values)
 
     assert "You already have a token with this name." in page.text
     assert Token.objects.count() == 1
 
 
-def test_others_do_not_see_ones_tokens(client: Client) -> None:
+def test_tokens_of_other_users_are_inaccessible(client: Client) -> None:
     make_token(make_staff(name="ada"), name="Of Ada")
     client.force_login(make_staff("view_token", "delete_token", name="bo"))
 
@@ -116,7 +116,7 @@ def test_others_do_not_see_ones_tokens(client: Client) -> None:
 @pytest.mark.parametrize(
     "header", ["Bearer wrong", "Bearer", "Bearer a b", "Bearer pl\xe9nary", "Bearer \u2020"]
 )
-def test_token_that_is_none_is_refused(edition: Edition, header: str) -> None:
+def test_invalid_token_is_refused(edition: Edition, header: str) -> None:
     response = Client().get(DRAFT, HTTP_AUTHORIZATION=header.encode().decode("latin-1"))
 
     assert response.status_code == 401
@@ -124,17 +124,17 @@ def test_token_that_is_none_is_refused(edition: Edition, header: str) -> None:
     assert response["Cache-Control"] == "private, no-store"
 
 
-def test_expired_token_and_those_of_former_staff_are_refused(edition: Edition) -> None:
+def test_tokens_that_expired_or_belong_to_former_staff_are_refused(edition: Edition) -> None:
     expired = make_token(make_staff(name="a"), days=-1)
     former = make_token(make_staff(name="b", is_staff=False))
-    gone = make_token(make_staff(name="c", is_active=False))
+    inactive = make_token(make_staff(name="c", is_active=False))
 
-    codes = [Client().get(DRAFT, **bearer(text)).status_code for text in (expired, former, gone)]
-    assert codes == [401, 401, 401]
+    statuses = [Client().get(DRAFT, **bearer(text)).status_code for text in (expired, former, inactive)]
+    assert statuses == [401, 401, 401]
     assert Token.objects.count() == 3
 
 
-def test_only_who_is_signed_in_writes(edition: Edition) -> None:
+def test_writing_requires_a_staff_account(edition: Edition) -> None:
     response = Client().post("/api/v1/papers/", NEW, content_type="application/json")
     assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
     visitor = Client()
@@ -143,20 +143,20 @@ def test_only_who_is_signed_in_writes(edition: Edition) -> None:
     assert visitor.get(DRAFT).status_code == 404
 
 
-def test_session_writes_with_a_csrf_token_alone(edition: Edition) -> None:
+def test_session_needs_a_csrf_token_to_write(edition: Edition) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(make_staff())
     refused = client.post("/api/v1/papers/", NEW, content_type="application/json")
     assert refused.status_code == 403
     client.cookies["csrftoken"] = "a" * 32
-    made = client.post("/api/v1/papers/", NEW, content_type="application/json", HTTP_X_CSRFTOKEN="a" * 32)
-    assert made.status_code == 201
+    accepted = client.post("/api/v1/papers/", NEW, content_type="application/json", HTTP_X_CSRFTOKEN="a" * 32)
+    assert accepted.status_code == 201
 
 
 # Permissions
 
 
-def test_draft_is_shown_to_a_token_and_never_kept(edition: Edition) -> None:
+def test_draft_is_shown_to_a_token_and_not_cached(edition: Edition) -> None:
     """Trap 17."""
     cache = PageCache(application)
     token = bearer(make_token(make_staff()))
@@ -173,14 +173,14 @@ def test_draft_is_shown_to_a_token_and_never_kept(edition: Edition) -> None:
 @pytest.mark.parametrize(
     "path", ["papers/", "papers/2021/draft/", "papers/?format=bibtex", "", "papers/?x=1"]
 )
-def test_answers_to_a_token_are_never_shared(edition: Edition, path: str) -> None:
+def test_responses_to_a_token_are_not_cached(edition: Edition, path: str) -> None:
     response = Client().get(f"/api/v1/{path}", **bearer(make_token(make_staff())))
 
     assert response["Cache-Control"] == "private, no-store"
     assert {"Authorization", "Cookie"} <= {*response["Vary"].split(", ")}
 
 
-def test_session_of_staff_sees_drafts_and_what_can_be_written(edition: Edition) -> None:
+def test_staff_session_sees_drafts_and_writable_fields(edition: Edition) -> None:
     client = Client()
     client.force_login(make_staff())
 
@@ -189,19 +189,19 @@ def test_session_of_staff_sees_drafts_and_what_can_be_written(edition: Edition) 
     assert Client().get(DRAFT).status_code == 404
 
 
-def test_token_shows_what_its_owner_may_view(edition: Edition) -> None:
+def test_token_shows_rows_that_its_user_may_view(edition: Edition) -> None:
     make.make_paper(edition, title="Out")
     some = make_staff("view_paper", name="some")
     other = make_staff("view_room", name="other")
 
-    assert titles(**bearer(make_token(some))) == ["Secret: draft", "Out: published"]
-    assert titles(**bearer(make_token(other))) == ["Out: published"]
+    assert titles_and_statuses(**bearer(make_token(some))) == ["Secret: draft", "Out: published"]
+    assert titles_and_statuses(**bearer(make_token(other))) == ["Out: published"]
     body = Client().get(DRAFT, **bearer(make_token(some, name="b"))).json()
     # Authors are rows of another model, which the owner may not view.
     assert body["authors"] == []
 
 
-def test_token_does_what_its_owner_may(edition: Edition) -> None:
+def test_token_writes_with_the_permissions_of_its_user(edition: Edition) -> None:
     make.make_person("Ada", uid="ada")
     user = make_staff("view_paper", "change_paper", "view_person", "view_authorship")
     writer = Writer(make_token(user))
@@ -214,7 +214,7 @@ def test_token_does_what_its_owner_may(edition: Edition) -> None:
     assert Paper.objects.get().title == "Other"
 
 
-def test_deleting_needs_the_right_to_what_goes_along(edition: Edition) -> None:
+def test_deleting_requires_permission_for_related_rows(edition: Edition) -> None:
     user = make_staff("view_paper", "delete_paper")
     refused = Writer(make_token(user)).delete("papers/2021/draft/", 403).json()
 
@@ -222,7 +222,7 @@ def test_deleting_needs_the_right_to_what_goes_along(edition: Edition) -> None:
     assert Paper.objects.count() == 1
 
 
-def test_token_for_reading_writes_nothing(edition: Edition) -> None:
+def test_read_only_token_cannot_write(edition: Edition) -> None:
     writer = Writer(make_token(make_staff(), scope="read"))
 
     assert writer.create("papers", 403, **NEW)["detail"] == "This token is read-only."
@@ -230,13 +230,13 @@ def test_token_for_reading_writes_nothing(edition: Edition) -> None:
     assert Paper.objects.count() == 1
 
 
-def test_token_for_one_edition_sees_and_writes_no_drafts_of_others(edition: Edition) -> None:
+def test_token_of_one_edition_cannot_read_drafts_or_write_elsewhere(edition: Edition) -> None:
     other = make.make_edition(2022)
     make.make_paper(other, uid="hidden", title="Of next year", status="draft")
     make.make_paper(other, uid="out", title="Out")
     writer = Writer(make_token(make_staff(), edition=edition))
 
-    assert titles(**writer.headers) == ["Secret: draft", "Out: published"]
+    assert titles_and_statuses(**writer.headers) == ["Secret: draft", "Out: published"]
     writer.get("papers/2022/hidden/", 404)
     writer.create("papers", 403, edition="2022", title="New")
     writer.patch("papers/2022/out/", 403, title="Other")
@@ -248,7 +248,7 @@ def test_token_for_one_edition_sees_and_writes_no_drafts_of_others(edition: Edit
     assert Paper.objects.get(uid="out").title == "Out"
 
 
-def test_token_for_an_edition_deletes_nothing_along_in_another(edition: Edition) -> None:
+def test_token_of_one_edition_cannot_delete_related_rows_of_another(edition: Edition) -> None:
     old = make.make_paper(edition, ["Bob", "Mia"], uid="old")
     make.make_award(make.make_edition(2022), [old])
     writer = Writer(make_token(make_staff(), edition=edition))
@@ -260,7 +260,7 @@ def test_token_for_an_edition_deletes_nothing_along_in_another(edition: Edition)
 
 
 @pytest.mark.parametrize(("role", "allowed"), [("owner", True), ("viewer", False)])
-def test_what_goes_along_is_judged_in_one_query(
+def test_permission_for_related_rows_takes_one_query(
     role: str, allowed: bool, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     caller = Caller(add_member("asker", edition, role))

@@ -35,21 +35,21 @@ def writer() -> Writer:
     return Writer()
 
 
-def authors(paper: Paper) -> list[tuple[int, str]]:
+def author_rows(paper: Paper) -> list[tuple[int, str]]:
     return list(paper.authorships.order_by("position").values_list("position", "person__uid"))
 
 
-def listed(*uids: str) -> list[dict[str, Any]]:
+def author_list(*uids: str) -> list[dict[str, Any]]:
     return [{"person": uid} for uid in uids]
 
 
-def test_paper_is_made_with_its_authors_in_one_request(writer: Writer) -> None:
+def test_paper_is_created_with_its_authors_in_one_request(writer: Writer) -> None:
     edition = make.make_edition()
     make.make_topic(edition, slug="compilers")
     make.make_institution(slug="engines")
     for uid in ("zed", "abe"):
         make.make_person(f"{uid.title()} Person", uid=uid)
-    answer = writer.ask(
+    response = writer.request(
         "post",
         "papers/",
         {
@@ -66,17 +66,17 @@ def test_paper_is_made_with_its_authors_in_one_request(writer: Writer) -> None:
         },
         201,
     )
-    body = answer.json()
+    body = response.json()
     paper: Any = Paper.objects.get(uid="new")
-    assert answer["Location"] == body["url"] == "http://127.0.0.1:8000/api/v1/papers/2021/new/"
-    assert answer["Cache-Control"] == "private, no-store"
+    assert response["Location"] == body["url"] == "http://127.0.0.1:8000/api/v1/papers/2021/new/"
+    assert response["Cache-Control"] == "private, no-store"
     assert (paper.title, paper.topic.slug, paper.keywords) == ("Costs $x^2$", "compilers", ["a", "b"])
     assert "<math" in body["title_html"]
-    assert authors(paper) == [(1, "zed"), (2, "abe")]
-    assert [one["name"] for one in body["authors"]] == ["Z. Person", "Abe Person"]
-    assert [one["slug"] for one in paper.authorships.first().institutions.values("slug")] == ["engines"]
+    assert author_rows(paper) == [(1, "zed"), (2, "abe")]
+    assert [author["name"] for author in body["authors"]] == ["Z. Person", "Abe Person"]
+    assert [author["slug"] for author in paper.authorships.first().institutions.values("slug")] == ["engines"]
     assert (body["warnings"], body["written"]["id"]) == ([], "new")
-    assert writer.get("papers/2021/new/")["ETag"] == answer["ETag"]
+    assert writer.get("papers/2021/new/")["ETag"] == response["ETag"]
 
 
 def test_author_order_survives_swaps_additions_and_removals_in_one_request(
@@ -85,29 +85,29 @@ def test_author_order_survives_swaps_additions_and_removals_in_one_request(
     """Trap 7."""
     make.make_person("Ann N", uid="ann")
     make.make_person("Bo B", uid="bo")
-    body = writer.patch(PATH, authors=listed("mia", "ann", "zed", "bo"))
+    body = writer.patch(PATH, authors=author_list("mia", "ann", "zed", "bo"))
 
-    assert authors(paper) == [(1, "mia"), (2, "ann"), (3, "zed"), (4, "bo")]
-    assert [one["person"]["id"] for one in body["authors"]] == ["mia", "ann", "zed", "bo"]
+    assert author_rows(paper) == [(1, "mia"), (2, "ann"), (3, "zed"), (4, "bo")]
+    assert [author["person"]["id"] for author in body["authors"]] == ["mia", "ann", "zed", "bo"]
     assert paper.authorships.get(person__uid="zed").affiliations == ["Home of zed"]
 
 
 @pytest.mark.parametrize("order", [("abe", "zed", "mia"), ("mia", "abe", "zed"), ("zed",), ()])
-def test_authors_may_stand_in_any_order(writer: Writer, paper: Paper, order: tuple[str, ...]) -> None:
-    writer.patch(PATH, authors=listed(*order))
+def test_authors_can_be_reordered_and_removed(writer: Writer, paper: Paper, order: tuple[str, ...]) -> None:
+    writer.patch(PATH, authors=author_list(*order))
 
-    assert authors(paper) == [*enumerate(order, start=1)]
+    assert author_rows(paper) == [*enumerate(order, start=1)]
 
 
-def test_author_who_stays_keeps_the_row_and_its_history(writer: Writer, paper: Paper) -> None:
+def test_remaining_author_keeps_the_row(writer: Writer, paper: Paper) -> None:
     keys = dict(paper.authorships.values_list("person__uid", "pk"))
-    writer.patch(PATH, authors=[{"person": "abe", "name": "A. A."}, *listed("zed", "mia")])
+    writer.patch(PATH, authors=[{"person": "abe", "name": "A. A."}, *author_list("zed", "mia")])
 
     assert dict(paper.authorships.values_list("person__uid", "pk")) == keys
     assert paper.authorships.get(person__uid="abe").name == "A. A."
 
 
-def test_what_is_written_can_be_sent_back_and_changes_nothing(writer: Writer, paper: Paper) -> None:
+def test_written_fields_sent_back_change_nothing(writer: Writer, paper: Paper) -> None:
     paper.authorships.get(person__uid="zed").institutions.add(make.make_institution())
     before = writer.get(PATH)
     changes = RowChange.objects.count()
@@ -147,44 +147,44 @@ def test_rejected_write_names_the_field_and_changes_nothing(
     writer: Writer, paper: Paper, body: dict[str, Any], field: str
 ) -> None:
     before = writer.get(PATH).content, Authorship.objects.count(), ChangeSet.objects.count()
-    answer = writer.patch(PATH, 400, abstract="Other.", **body)
+    errors = writer.patch(PATH, 400, abstract="Other.", **body)
 
-    assert [*answer["errors"]] == [field]
-    assert all(reason for reason in answer["errors"][field])
+    assert [*errors["errors"]] == [field]
+    assert all(reason for reason in errors["errors"][field])
     assert (writer.get(PATH).content, Authorship.objects.count(), ChangeSet.objects.count()) == before
 
 
-def test_bad_author_takes_back_what_was_written_before(writer: Writer, paper: Paper) -> None:
+def test_invalid_author_rolls_back_the_whole_request(writer: Writer, paper: Paper) -> None:
     name = "n" * 201
     answer = writer.patch(PATH, 400, title="Other", authors=[{"person": "mia", "name": name}])
 
     assert [*answer["errors"]] == ["authors.0.name"]
-    assert (Paper.objects.get().title, len(authors(paper))) == ("Notes", 3)
+    assert (Paper.objects.get().title, len(author_rows(paper))) == ("Notes", 3)
 
 
 @pytest.mark.parametrize("body", ["[]", "1", '"x"', "null", "{", '{"title": NaN}', "[" * 100_000, "\xff"])
-def test_body_that_is_no_object_is_refused(writer: Writer, paper: Paper, body: str) -> None:
+def test_body_that_is_not_a_json_object_is_refused(writer: Writer, paper: Paper, body: str) -> None:
     version = writer.get(PATH)["ETag"]
-    answer = writer.ask("patch", PATH, body.encode("latin-1"), 400, HTTP_IF_MATCH=version)
+    response = writer.request("patch", PATH, body.encode("latin-1"), 400, HTTP_IF_MATCH=version)
 
-    assert answer.json()["detail"]
+    assert response.json()["detail"]
 
 
-def test_body_that_is_too_long_or_no_json_is_refused(writer: Writer, paper: Paper) -> None:
+def test_too_long_body_and_other_content_types_are_refused(writer: Writer, paper: Paper) -> None:
     version = writer.get(PATH)["ETag"]
-    writer.ask("patch", PATH, {"abstract": "x" * 3_000_000}, 400, HTTP_IF_MATCH=version)
+    writer.request("patch", PATH, {"abstract": "x" * 3_000_000}, 400, HTTP_IF_MATCH=version)
     response = writer.client.post("/api/v1/papers/", {"title": "x"}, **writer.headers)
 
     assert response.status_code == 415
 
 
-def test_new_paper_needs_what_every_paper_needs(writer: Writer) -> None:
+def test_new_paper_requires_edition_and_title(writer: Writer) -> None:
     answer = writer.create("papers", 400)
 
     assert {*answer["errors"]} == {"edition", "title"}
 
 
-def test_id_that_is_taken_is_a_conflict(writer: Writer, paper: Paper) -> None:
+def test_existing_id_is_a_conflict(writer: Writer, paper: Paper) -> None:
     answer = writer.create("papers", 409, edition="2021", id="p", title="Other")
 
     assert [*answer["errors"]] == ["id"]
@@ -201,40 +201,40 @@ def test_paper_without_an_id_gets_one(writer: Writer) -> None:
 # Versions
 
 
-def test_second_save_of_one_version_is_refused_with_what_stands_now(writer: Writer, paper: Paper) -> None:
+def test_second_save_of_one_version_is_refused_with_the_current_row(writer: Writer, paper: Paper) -> None:
     """Trap 19: of two clients with the same version, one saves the title, then the other the track."""
     version = writer.get(PATH)["ETag"]
-    writer.ask("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
-    refused = writer.ask("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
+    writer.request("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
+    refused = writer.request("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
 
     paper.refresh_from_db()
     assert (paper.title, paper.track) == ("First", "")
     assert refused["current"]["written"]["title"] == "First"
-    writer.ask("delete", PATH, None, 412, HTTP_IF_MATCH=version)
+    writer.request("delete", PATH, None, 412, HTTP_IF_MATCH=version)
     assert Paper.objects.count() == 1
 
 
-def test_version_is_not_newer_than_what_was_read_with_it(
+def test_version_of_a_response_is_not_newer_than_its_content(
     writer: Writer, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     objects = Reader.objects
 
-    def changed_behind(self: Reader, *arguments: Any) -> Any:
-        answers = objects(self, *arguments)
+    def objects_before_a_change(self: Reader, *arguments: Any) -> Any:
+        rows = objects(self, *arguments)
         Paper.objects.filter(pk=paper.pk).update(abstract="Somebody else's.")
-        return answers
+        return rows
 
-    monkeypatch.setattr(Reader, "objects", changed_behind)
-    read = writer.ask("get", PATH)
+    monkeypatch.setattr(Reader, "objects", objects_before_a_change)
+    response = writer.request("get", PATH)
     monkeypatch.undo()
-    assert read.json()["abstract"] == "What was done."
-    body = {"abstract": f"{read.json()['abstract']} Mine."}
-    writer.ask("patch", PATH, body, 412, HTTP_IF_MATCH=read["ETag"])
+    assert response.json()["abstract"] == "What was done."
+    body = {"abstract": f"{response.json()['abstract']} Mine."}
+    writer.request("patch", PATH, body, 412, HTTP_IF_MATCH=response["ETag"])
 
     assert Paper.objects.get(pk=paper.pk).abstract == "Somebody else's."
 
 
-def test_version_moves_with_every_change_of_the_paper_and_its_authors(writer: Writer, paper: Paper) -> None:
+def test_version_changes_with_every_change_of_the_paper_and_its_authors(writer: Writer, paper: Paper) -> None:
     author = paper.authorships.get(person__uid="zed")
     versions = [writer.get(PATH)["ETag"]]
     Authorship.objects.filter(pk=author.pk).update(name="Z.")
@@ -250,53 +250,53 @@ def test_version_moves_with_every_change_of_the_paper_and_its_authors(writer: Wr
     assert writer.get(f"{PATH}?fields=title")["ETag"] == versions[-1]
 
 
-@pytest.mark.parametrize("told", [{}, {"HTTP_IF_MATCH": "*"}, {"HTTP_IF_MATCH": " "}])
+@pytest.mark.parametrize("headers", [{}, {"HTTP_IF_MATCH": "*"}, {"HTTP_IF_MATCH": " "}])
 @pytest.mark.parametrize("method", ["patch", "delete"])
 def test_change_without_a_version_is_refused(
-    writer: Writer, paper: Paper, method: str, told: dict[str, str]
+    writer: Writer, paper: Paper, method: str, headers: dict[str, str]
 ) -> None:
-    writer.ask(method, PATH, {"title": "Other"}, 428, **told)
+    writer.request(method, PATH, {"title": "Other"}, 428, **headers)
 
     assert Paper.objects.get().title == "Notes"
 
 
-def test_version_that_a_proxy_made_weak_is_known_again(writer: Writer, paper: Paper) -> None:
+def test_version_weakened_by_a_proxy_is_accepted(writer: Writer, paper: Paper) -> None:
     version = writer.get(PATH)["ETag"]
 
-    writer.ask("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
+    writer.request("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
 
 
 # Effects
 
 
-def test_change_stands_in_the_history_with_its_author_and_token(paper: Paper) -> None:
+def test_history_records_the_change_with_user_and_token(paper: Paper) -> None:
     user = make_staff(name="ada")
-    Writer(make_token(user, name="Phone app")).patch(PATH, title="Other", authors=listed("mia", "zed"))
+    Writer(make_token(user, name="Phone app")).patch(PATH, title="Other", authors=author_list("mia", "zed"))
 
     change_set = ChangeSet.objects.first()
     assert change_set is not None
     assert (change_set.origin, change_set.user, change_set.detail) == ("api", user, "Phone app")
-    about = RowChange.objects.about(Paper, paper.pk).filter(change_set=change_set)
-    assert {(row.model, row.kind) for row in about} == {
+    changes = RowChange.objects.about(Paper, paper.pk).filter(change_set=change_set)
+    assert {(row.model, row.kind) for row in changes} == {
         ("papers.paper", "changed"),
         ("papers.authorship", "changed"),
         ("papers.authorship", "deleted"),
     }
-    assert about.get(model="papers.paper").values == {"title": ["Notes", "Other"]}
+    assert changes.get(model="papers.paper").values == {"title": ["Notes", "Other"]}
 
 
-def test_kept_pages_show_the_change(writer: Writer, paper: Paper) -> None:
+def test_cached_page_shows_the_change(writer: Writer, paper: Paper) -> None:
     cache = PageCache(application)
     address = paper.get_absolute_url()
     assert b"Notes" in ask(cache, address)[2]
-    writer.patch(PATH, title="Notes", abstract="A new word.", authors=listed("mia"))
+    writer.patch(PATH, title="Notes", abstract="A new word.", authors=author_list("mia"))
     cache.revisions.expire()
     page = ask(cache, address)[2]
     assert b"A new word." in page
     assert b"Zed Z" not in page
 
 
-def test_deleted_paper_is_gone_and_in_the_history(writer: Writer, paper: Paper) -> None:
+def test_deleted_paper_returns_410_and_is_in_the_history(writer: Writer, paper: Paper) -> None:
     response = writer.delete(PATH)
 
     assert response.content == b""
@@ -307,33 +307,33 @@ def test_deleted_paper_is_gone_and_in_the_history(writer: Writer, paper: Paper) 
 
 def test_person_with_papers_is_not_deleted(writer: Writer, paper: Paper) -> None:
     """Trap 8."""
-    answer = writer.delete("people/zed/", 409).json()
+    error = writer.delete("people/zed/", 409).json()
 
-    assert answer["rows"] == [
+    assert error["rows"] == [
         {"kind": "papers", "id": "p", "url": "http://127.0.0.1:8000/api/v1/papers/2021/p/", "name": "Notes"}
     ]
-    assert authors(paper) == [(1, "zed"), (2, "abe"), (3, "mia")]
+    assert author_rows(paper) == [(1, "zed"), (2, "abe"), (3, "mia")]
 
 
 @pytest.mark.parametrize("count", [1, 3, 150])
-def test_number_of_queries_does_not_grow_with_the_authors(
+def test_query_count_does_not_grow_with_the_authors(
     writer: Writer, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     make.make_edition()
     people = [make.make_person(f"Somebody {number}").uid for number in range(2 * count)]
-    body = {"edition": "2021", "id": "big", "title": "Big", "authors": listed(*people[:count])}
+    body = {"edition": "2021", "id": "big", "title": "Big", "authors": author_list(*people[:count])}
     with django_assert_num_queries(34):
         writer.create("papers", **body)
     version = writer.get("papers/2021/big/")["ETag"]
-    swapped = {"title": "Bigger", "authors": listed(*reversed(people))}
+    swapped = {"title": "Bigger", "authors": author_list(*reversed(people))}
     with django_assert_num_queries(55):
-        writer.ask("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
-    assert authors(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
+        writer.request("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
+    assert author_rows(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one writer in at a time")
 @pytest.mark.django_db(transaction=True)
-def test_of_two_saves_at_once_one_is_refused(writer: Writer, paper: Paper) -> None:
+def test_one_of_two_concurrent_saves_is_refused(writer: Writer, paper: Paper) -> None:
     """Trap 19: both clients have read the same version; the row is locked while versions are compared."""
     version = writer.get(PATH)["ETag"]
     start = Barrier(2)
@@ -342,7 +342,7 @@ def test_of_two_saves_at_once_one_is_refused(writer: Writer, paper: Paper) -> No
         start.wait(timeout=20)
         try:
             headers = {**writer.headers, "HTTP_IF_MATCH": version}
-            body = {"title": title, "authors": listed("mia")}
+            body = {"title": title, "authors": author_list("mia")}
             response = Client().patch(f"/api/v1/{PATH}", body, content_type="application/json", **headers)
             return int(response.status_code)
         finally:

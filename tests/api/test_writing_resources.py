@@ -46,24 +46,24 @@ def writer() -> Writer:
     return Writer()
 
 
-def test_every_resource_but_three_is_written() -> None:
+def test_all_resources_but_three_are_writable() -> None:
     assert RESOURCES.keys() - WRITABLE.keys() == {"conferences", "editions", "releases"}
     assert WRITABLE.keys() == NEW.keys()
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_row_is_made_read_sent_back_changed_and_deleted(writer: Writer, name: str) -> None:
-    made = writer.create(name, **NEW[name])
-    path = made["url"].removeprefix("http://127.0.0.1:8000/api/v1/")
-    told = made["written"]
-    assert {field: told[field] for field in NEW[name] if field not in ("start", "end")} == {
+def test_row_is_created_read_sent_back_changed_and_deleted(writer: Writer, name: str) -> None:
+    created = writer.create(name, **NEW[name])
+    path = created["url"].removeprefix("http://127.0.0.1:8000/api/v1/")
+    written = created["written"]
+    assert {field: written[field] for field in NEW[name] if field not in ("start", "end")} == {
         field: value for field, value in NEW[name].items() if field not in ("start", "end")
     }
-    again = writer.patch(path, **told)
-    assert (again["written"], again["url"]) == (told, made["url"])
-    field = next(field for field in ("title", "name", "label") if field in told)
+    again = writer.patch(path, **written)
+    assert (again["written"], again["url"]) == (written, created["url"])
+    field = next(field for field in ("title", "name", "label") if field in written)
     assert writer.patch(path, **{field: "Renamed"})[field] == "Renamed"
-    assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(made["url"]) == 1
+    assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(created["url"]) == 1
     writer.delete(path)
     # A deleted row that was never public returns a 404, not a 410.
     writer.get(path, 410 if name in ("materials", "presentations") else 404)
@@ -72,21 +72,23 @@ def test_row_is_made_read_sent_back_changed_and_deleted(writer: Writer, name: st
 @pytest.mark.parametrize(
     ("name", "field"), [("people", "photo"), ("sponsors", "logo"), ("materials", "file")]
 )
-def test_file_is_refused_in_words_and_nothing_is_written(writer: Writer, name: str, field: str) -> None:
+def test_file_upload_is_refused_with_a_message(writer: Writer, name: str, field: str) -> None:
     upload = SimpleUploadedFile("a.png", b"\x89PNG")
     path, values = f"/api/v1/{name}/", {key: str(value) for key, value in NEW[name].items()}
-    sent = writer.client.post(path, {**values, field: upload}, **writer.headers)
-    named = writer.create(name, 400, **{**NEW[name], field: "a.png"})["errors"][field]
+    response = writer.client.post(path, {**values, field: upload}, **writer.headers)
+    messages = writer.create(name, 400, **{**NEW[name], field: "a.png"})["errors"][field]
 
-    assert sent.status_code == 415
-    assert sent.json()["detail"].startswith("Send JSON. Files are uploaded in the admin; a material can link")
-    assert named[0] == "Files are uploaded in the admin."
-    assert named[1].startswith("This field can’t be set here. Fields you can set: ")
+    assert response.status_code == 415
+    assert response.json()["detail"].startswith(
+        "Send JSON. Files are uploaded in the admin; a material can link"
+    )
+    assert messages[0] == "Files are uploaded in the admin."
+    assert messages[1].startswith("This field can’t be set here. Fields you can set: ")
     assert WRITABLE[name].model._default_manager.count() == 0
 
 
-def test_every_field_for_a_file_is_refused_as_one() -> None:
-    fields = [field for one in WRITABLE.values() for field in one.model._meta.fields]
+def test_upload_fields_are_all_editable_file_fields() -> None:
+    fields = [field for resource in WRITABLE.values() for field in resource.model._meta.fields]
 
     assert {
         field.name for field in fields if isinstance(field, FileField) and field.editable
@@ -94,37 +96,37 @@ def test_every_field_for_a_file_is_refused_as_one() -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*NEW} - {"materials"}))
-def test_id_that_is_taken_is_a_conflict(writer: Writer, name: str) -> None:
+def test_existing_id_is_a_conflict(writer: Writer, name: str) -> None:
     writer.create(name, **NEW[name])
 
     assert [*writer.create(name, 409, **NEW[name])["errors"]] == ["id"]
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_unknown_field_is_named(writer: Writer, name: str) -> None:
+def test_unknown_field_is_refused_by_name(writer: Writer, name: str) -> None:
     assert [*writer.create(name, 400, **NEW[name], color="red")["errors"]] == ["color"]
 
 
 @pytest.mark.parametrize("name", ["conferences", "editions", "releases"])
-def test_what_the_admin_makes_alone_is_read_only(writer: Writer, name: str) -> None:
-    writer.ask("post", f"{name}/", {}, 405)
+def test_rows_created_only_in_the_admin_are_read_only(writer: Writer, name: str) -> None:
+    writer.request("post", f"{name}/", {}, 405)
 
 
-def test_award_goes_to_papers_of_other_years_and_to_people(writer: Writer) -> None:
+def test_award_can_go_to_papers_of_other_editions_and_to_people(writer: Writer) -> None:
     make.make_paper(make.make_edition(2020), uid="old")
     make.make_person("Ada Lovelace", uid="ada")
     winners = [{"paper": "2020/old", "citation": "Stood the test."}, {"person": "ada"}]
     body = writer.create("awards", edition="2021", id="test-of-time", name="Test of Time", winners=winners)
-    assert [(one["paper"] or one["person"])["id"] for one in body["winners"]] == ["old", "ada"]
+    assert [(winner["paper"] or winner["person"])["id"] for winner in body["winners"]] == ["old", "ada"]
 
-    answer = writer.patch("awards/2021/test-of-time/", 400, winners=[{"paper": "p", "person": "ada"}])
-    assert answer["errors"] == {"winners.0": ["Choose either a paper or a person, not both."]}
+    refused = writer.patch("awards/2021/test-of-time/", 400, winners=[{"paper": "p", "person": "ada"}])
+    assert refused["errors"] == {"winners.0": ["Choose either a paper or a person, not both."]}
     swapped = writer.patch("awards/2021/test-of-time/", winners=winners[::-1])
-    assert [(one["paper"] or one["person"])["id"] for one in swapped["winners"]] == ["ada", "old"]
+    assert [(winner["paper"] or winner["person"])["id"] for winner in swapped["winners"]] == ["ada", "old"]
     assert list(Award.objects.get().grants.order_by("position").values_list("position", flat=True)) == [1, 2]
 
 
-def test_names_and_identifiers_of_a_person_are_lists(writer: Writer) -> None:
+def test_names_and_identifiers_of_a_person_are_written_as_lists(writer: Writer) -> None:
     body = writer.create(
         "people",
         id="ada",
@@ -135,14 +137,16 @@ def test_names_and_identifiers_of_a_person_are_lists(writer: Writer) -> None:
     # Only fields for editors contain a hidden name.
     assert body["other_names"] == [{"name": "A. A. Lovelace"}]
     assert {"name": "A. Byron", "hidden": True} in body["written"]["other_names"]
-    twice = writer.create("people", 400, id="b", name="B", identifiers=[{"scheme": "dblp", "value": "l/Ada"}])
-    assert [*twice["errors"]] == ["identifiers.0"]
+    refused = writer.create(
+        "people", 400, id="b", name="B", identifiers=[{"scheme": "dblp", "value": "l/Ada"}]
+    )
+    assert [*refused["errors"]] == ["identifiers.0"]
     assert Person.objects.count() == 1
 
 
-def test_material_without_an_address_is_refused_and_goes_with_its_paper(writer: Writer) -> None:
-    answer = writer.create("materials", 400, paper="2021/p", kind="pdf")
-    assert answer["errors"] == {"body": ["Enter an address or choose a file."]}
+def test_material_requires_an_address_and_is_deleted_with_its_paper(writer: Writer) -> None:
+    refused = writer.create("materials", 400, paper="2021/p", kind="pdf")
+    assert refused["errors"] == {"body": ["Enter an address or choose a file."]}
     hidden = writer.create(
         "materials", paper="2021/p", kind="pdf", href="https://example.org/", visible=False
     )
@@ -152,14 +156,14 @@ def test_material_without_an_address_is_refused_and_goes_with_its_paper(writer: 
     assert Material.objects.count() == 0
 
 
-def test_page_of_the_whole_site_is_written_at_its_own_address(writer: Writer) -> None:
+def test_site_page_is_written_at_its_own_url(writer: Writer) -> None:
     body = writer.create("pages", id="about", title="About", status="published")
 
     assert body["url"] == "http://127.0.0.1:8000/api/v1/pages/about/"
     assert writer.patch("pages/about/", title="About us")["title"] == "About us"
 
 
-def test_topic_cannot_stand_below_itself(writer: Writer) -> None:
+def test_topic_cannot_be_its_own_ancestor(writer: Writer) -> None:
     writer.create("topics", edition="2021", id="a", name="A")
     writer.create("topics", edition="2021", id="b", name="B", parent="a")
 

@@ -27,7 +27,7 @@ def session() -> Session:
     return make.make_session(edition, uid="morning", room=room, title="Morning")
 
 
-def test_session_is_made_with_its_people_and_place(writer: Writer, session: Session) -> None:
+def test_session_is_created_with_its_people_and_room(writer: Writer, session: Session) -> None:
     make.make_person("Ada Chair", uid="ada")
     body = writer.create(
         "sessions",
@@ -44,7 +44,7 @@ def test_session_is_made_with_its_people_and_place(writer: Writer, session: Sess
 
     assert (body["start"], body["end"]) == ("2021-04-06T12:00:00-07:00", "2021-04-06T13:00:00-07:00")
     assert body["room"]["id"] == "hall"
-    assert [(one["role"], one["name"]) for one in body["people"]] == [
+    assert [(role["role"], role["name"]) for role in body["people"]] == [
         ("chair", "Ada Chair"),
         ("speaker", "Ada Chair"),
     ]
@@ -52,7 +52,7 @@ def test_session_is_made_with_its_people_and_place(writer: Writer, session: Sess
     assert body["warnings"] == []
 
 
-def test_clash_is_told_and_blocks_nothing(writer: Writer, session: Session) -> None:
+def test_clash_is_a_warning_and_does_not_block(writer: Writer, session: Session) -> None:
     body = writer.create(
         "sessions",
         edition="2021",
@@ -99,17 +99,17 @@ def test_rejected_session_names_the_field(
 ) -> None:
     make.make_room(make.make_edition(2022), slug="hall")
     make.make_person("Ada", uid="ada")
-    answer = writer.patch("sessions/2021/morning/", 400, title="Other", **body)
+    error = writer.patch("sessions/2021/morning/", 400, title="Other", **body)
 
-    assert [*answer["errors"]] == [field]
+    assert [*error["errors"]] == [field]
     assert Session.objects.get(uid="morning").title == "Morning"
 
 
 def test_presentation_is_scheduled_and_moved(writer: Writer, session: Session) -> None:
     make.make_paper(session.edition, ["Ada"], uid="p", title="Notes")
-    made = writer.create("presentations", edition="2021", id="talk", paper="p", kind="poster")
-    assert (made["start"], made["session"], made["title"]) == (None, None, "Notes")
-    placed = writer.patch(
+    created = writer.create("presentations", edition="2021", id="talk", paper="p", kind="poster")
+    assert (created["start"], created["session"], created["title"]) == (None, None, "Notes")
+    scheduled = writer.patch(
         TALK,
         session="morning",
         start="2021-04-06T08:15:00-07:00",
@@ -120,12 +120,12 @@ def test_presentation_is_scheduled_and_moved(writer: Writer, session: Session) -
 
     talk = Presentation.objects.get(uid="talk")
     assert (talk.session, talk.room, talk.board) == (session, session.room, "7")
-    assert placed["start"] == "2021-04-06T08:15:00-07:00"
+    assert scheduled["start"] == "2021-04-06T08:15:00-07:00"
     assert writer.patch(TALK, start=None, end=None)["start"] == "2021-04-06T08:00:00-07:00"
     assert writer.patch(TALK, session=None, room=None)["session"] is None
 
 
-def test_presentations_take_the_place_given_and_others_make_room(writer: Writer, session: Session) -> None:
+def test_position_of_a_presentation_shifts_the_others(writer: Writer, session: Session) -> None:
     for uid in ("a", "b", "c"):
         make.make_presentation(session, uid=uid)
     writer.patch("presentations/2021/c/", position=1)
@@ -136,7 +136,7 @@ def test_presentations_take_the_place_given_and_others_make_room(writer: Writer,
     assert writer.patch("presentations/2021/c/", session="later")["position"] == 2
 
 
-def test_speakers_of_a_talk_are_a_list_in_order(writer: Writer, session: Session) -> None:
+def test_speakers_of_a_talk_keep_their_order(writer: Writer, session: Session) -> None:
     for uid in ("ada", "bo"):
         make.make_person(uid.title(), uid=uid)
     people = [{"person": "bo", "affiliation": "Here"}, {"person": "ada"}]
@@ -144,16 +144,21 @@ def test_speakers_of_a_talk_are_a_list_in_order(writer: Writer, session: Session
         "presentations", edition="2021", id="talk", title="Keynote", kind="talk", speakers=people
     )
 
-    assert [(one["name"], one["affiliation"]) for one in body["speakers"]] == [("Bo", "Here"), ("Ada", "")]
+    assert [(speaker["name"], speaker["affiliation"]) for speaker in body["speakers"]] == [
+        ("Bo", "Here"),
+        ("Ada", ""),
+    ]
 
 
-def test_talk_needs_a_paper_or_a_title(writer: Writer, session: Session) -> None:
-    answer = writer.create("presentations", 400, edition="2021", id="talk")
+def test_talk_requires_a_paper_or_a_title(writer: Writer, session: Session) -> None:
+    error = writer.create("presentations", 400, edition="2021", id="talk")
 
-    assert answer["errors"] == {"body": ["Choose a paper, or enter a title."]}
+    assert error["errors"] == {"body": ["Choose a paper, or enter a title."]}
 
 
-def test_cancelled_session_says_why_and_deleted_one_frees_its_talks(writer: Writer, session: Session) -> None:
+def test_cancelled_session_has_a_reason_and_deleted_one_unschedules_talks(
+    writer: Writer, session: Session
+) -> None:
     make.make_presentation(session, uid="talk")
     body = writer.patch(
         "sessions/2021/morning/", status="cancelled", cancellation_reason="The speaker is ill."
@@ -164,26 +169,26 @@ def test_cancelled_session_says_why_and_deleted_one_frees_its_talks(writer: Writ
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_number_of_queries_does_not_grow_with_the_timetable(
+def test_query_count_does_not_grow_with_the_presentations(
     writer: Writer, session: Session, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
     for number in range(count):
         make.make_presentation(session, uid=f"t{number}", speakers=[f"Ann {number}"])
     version = writer.get("sessions/2021/morning/")["ETag"]
     with django_assert_num_queries(43):
-        writer.ask("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
+        writer.request("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
 
 
-def test_schedule_with_a_working_copy_is_refused(writer: Writer, session: Session) -> None:
+def test_schedule_change_is_refused_during_a_working_copy(writer: Writer, session: Session) -> None:
     paper = make.make_paper(session.edition, uid="p1")
     open_copy(session.edition, None, timezone.now())
-    moved = writer.patch("sessions/2021/morning/", 409, title="Other")
-    made = writer.create("rooms", 409, edition="2021", id="annex", name="Annex")
+    session_refusal = writer.patch("sessions/2021/morning/", 409, title="Other")
+    room_refusal = writer.create("rooms", 409, edition="2021", id="annex", name="Annex")
     writer.patch("papers/2021/p1/", 409, status="draft")
-    texts = writer.patch("papers/2021/p1/", title="Other")
+    title_change = writer.patch("papers/2021/p1/", title="Other")
     session.refresh_from_db()
     paper.refresh_from_db()
 
-    assert "working copy" in moved["detail"]
-    assert "working copy" in made["detail"]
-    assert (session.title, paper.status, texts["title"]) == ("Morning", "published", "Other")
+    assert "working copy" in session_refusal["detail"]
+    assert "working copy" in room_refusal["detail"]
+    assert (session.title, paper.status, title_change["title"]) == ("Morning", "published", "Other")

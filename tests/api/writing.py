@@ -44,19 +44,19 @@ class Writer:
         assert response.status_code == status, response.content.decode()
         return response
 
-    def ask(self, method: str, path: str, body: Any = None, status: int = 200, **headers: Any) -> Any:
+    def request(self, method: str, path: str, body: Any = None, status: int = 200, **headers: Any) -> Any:
         send = getattr(self.client, method)
         response = send(f"/api/v1/{path}", body, content_type="application/json", **self.headers, **headers)
         assert response.status_code == status, (response.status_code, response.content.decode())
         return response
 
     def create(self, name: str, code: int = 201, /, **body: Any) -> Any:
-        return self.ask("post", f"{name}/", body, code).json()
+        return self.request("post", f"{name}/", body, code).json()
 
     def patch(self, path: str, code: int = 200, /, **body: Any) -> Any:
         version = self.get(path)["ETag"]
-        return self.ask("patch", path, body, code, HTTP_IF_MATCH=version).json()
+        return self.request("patch", path, body, code, HTTP_IF_MATCH=version).json()
 
     def delete(self, path: str, code: int = 204, /) -> Any:
         version = self.get(path)["ETag"]
-        return self.ask("delete", path, None, code, HTTP_IF_MATCH=version)
+        return self.request("delete", path, None, code, HTTP_IF_MATCH=version)
