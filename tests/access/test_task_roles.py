@@ -190,14 +190,23 @@ def test_track_chair_orders_own_talks_and_sees_their_sessions(edition: Edition, 
 
 
 def test_track_chair_cannot_move_an_author_to_a_foreign_paper(track_chair: User) -> None:
-    own = Authorship.objects.get(paper__uid="own")
+    authorship = Authorship.objects.get(paper__uid="own")
     access = access_of(reloaded(track_chair))
-    moved = Authorship.objects.get(pk=own.pk)
-    moved.paper = Paper.objects.get(uid="foreign")
-    new = {uid: Authorship(paper=Paper.objects.get(uid=uid), person=own.person) for uid in ("own", "foreign")}
+    moved_authorship = Authorship.objects.get(pk=authorship.pk)
+    moved_authorship.paper = Paper.objects.get(uid="foreign")
+    new_authorships = {
+        uid: Authorship(paper=Paper.objects.get(uid=uid), person=authorship.person)
+        for uid in ("own", "foreign")
+    }
 
-    assert (access.may("change", Authorship, own), access.may("change", Authorship, moved)) == (True, False)
-    assert [access.may("add", Authorship, new[uid]) for uid in ("own", "foreign")] == [True, False]
+    assert (
+        access.may("change", Authorship, authorship),
+        access.may("change", Authorship, moved_authorship),
+    ) == (True, False)
+    assert [access.may("add", Authorship, new_authorships[uid]) for uid in ("own", "foreign")] == [
+        True,
+        False,
+    ]
 
 
 def test_unknown_topics_and_tracks_give_no_access(edition: Edition, track_chair: User) -> None:
@@ -299,9 +308,9 @@ def test_private_viewer_reads_no_private_fields_of_another_edition(edition: Edit
 def test_role_in_a_series_applies_to_all_its_editions(edition: Edition) -> None:
     user = User.objects.create_user("sam", is_staff=True)
     Membership.objects.create(user=user, conference=edition.conference, role=Role.SPONSORS)
-    later = make.make_edition(2023, conference=edition.conference, **make.CLOSED)
+    next_edition = make.make_edition(2023, conference=edition.conference, **make.CLOSED)
     unrelated = make.make_edition(2022, conference=make.make_conference(slug="other"), **make.CLOSED)
-    editions = (edition, later, unrelated)
+    editions = (edition, next_edition, unrelated)
     rows = [make.make_sponsor(sponsored, "S", status="draft") for sponsored in editions]
     access = access_of(reloaded(user))
 

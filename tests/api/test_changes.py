@@ -73,26 +73,27 @@ def changed_ids(client: Client, action: Callable[[], object]) -> dict[str, list[
     return ids_by_resource
 
 
-def edit(row: Content, **fields: object) -> Callable[[], object]:
-    def save() -> None:
-        for name, value in fields.items():
-            setattr(row, name, value)
-        row.save()
+def edit(row: Content, **fields: object) -> None:
+    for name, value in fields.items():
+        setattr(row, name, value)
+    row.save()
 
-    return save
+
+def changed_by_edit(client: Client, row: Content, **fields: object) -> dict[str, list[str]]:
+    return changed_ids(client, lambda: edit(row, **fields))
 
 
 def test_summary_edit_changes_only_its_paper(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
 
-    assert changed_ids(client, edit(paper, lay_summary="New.")) == {"papers": ["one"]}
+    assert changed_by_edit(client, paper, lay_summary="New.") == {"papers": ["one"]}
 
 
 def test_title_edit_changes_paper_presentation_and_material(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
     material = str(paper.materials.get().pk)
 
-    assert changed_ids(client, edit(paper, title="New")) == {
+    assert changed_by_edit(client, paper, title="New") == {
         "papers": ["one"],
         "presentations": ["t-one"],
         "materials": [material],
@@ -102,8 +103,8 @@ def test_title_edit_changes_paper_presentation_and_material(client: Client, edit
 def test_person_name_edit_changes_the_rows_that_show_it(client: Client, edition: Edition) -> None:
     author, chair = Person.objects.get(uid="p-one"), Person.objects.get(uid="c-one")
 
-    assert changed_ids(client, edit(author, name="New Name")) == {"papers": ["one"], "people": ["p-one"]}
-    assert changed_ids(client, edit(chair, name="New Chair")) == {"sessions": ["s-one"], "people": ["c-one"]}
+    assert changed_by_edit(client, author, name="New Name") == {"papers": ["one"], "people": ["p-one"]}
+    assert changed_by_edit(client, chair, name="New Chair") == {"sessions": ["s-one"], "people": ["c-one"]}
     hidden_name_changes = changed_ids(client, lambda: author.names.create(name="One", hidden=True))
     assert hidden_name_changes == {"papers": ["one"], "people": ["p-one"]}
 
@@ -111,8 +112,8 @@ def test_person_name_edit_changes_the_rows_that_show_it(client: Client, edition:
 def test_edit_of_a_field_outside_the_api_changes_nothing(client: Client, edition: Edition) -> None:
     person, paper = Person.objects.get(uid="p-one"), Paper.objects.get(uid="one")
 
-    assert changed_ids(client, edit(person, email="one@example.org")) == {}
-    assert changed_ids(client, edit(paper, announced_at=timezone.now())) == {}
+    assert changed_by_edit(client, person, email="one@example.org") == {}
+    assert changed_by_edit(client, paper, announced_at=timezone.now()) == {}
 
 
 def test_removed_author_changes_the_paper(client: Client, edition: Edition) -> None:
@@ -123,18 +124,18 @@ def test_removed_author_changes_the_paper(client: Client, edition: Edition) -> N
 
 
 def test_award_edit_changes_only_the_award(client: Client, edition: Edition) -> None:
-    assert changed_ids(client, edit(Award.objects.get(uid="a-two"), name="New")) == {"awards": ["a-two"]}
+    assert changed_by_edit(client, Award.objects.get(uid="a-two"), name="New") == {"awards": ["a-two"]}
 
 
 def test_moved_session_changes_its_presentations(client: Client, edition: Edition) -> None:
     session = Session.objects.get(uid="s-one")
-    later = session.end + timedelta(hours=1)
+    new_end = session.end + timedelta(hours=1)
 
-    assert changed_ids(client, edit(session, start=session.end, end=later)) == {
+    assert changed_by_edit(client, session, start=session.end, end=new_end) == {
         "sessions": ["s-one"],
         "presentations": ["t-one"],
     }
-    ids_by_resource = changed_ids(client, edit(edition, timezone="Europe/Berlin"))
+    ids_by_resource = changed_by_edit(client, edition, timezone="Europe/Berlin")
     assert (ids_by_resource["sessions"], ids_by_resource["presentations"]) == (
         ["s-one", "s-two"],
         ["t-one", "t-two"],
@@ -146,7 +147,7 @@ def test_publishing_a_paper_also_changes_its_presentation(client: Client, editio
     paper = make.make_paper(edition, [make.make_person("Zoe", uid="zoe")], uid="new", status="draft")
     make.make_presentation(Session.objects.get(uid="s-one"), paper, uid="t-new")
 
-    assert changed_ids(client, edit(paper, status="published")) == {
+    assert changed_by_edit(client, paper, status="published") == {
         "papers": ["new"],
         "presentations": ["t-new"],
     }
@@ -204,18 +205,18 @@ def test_drafts_and_embargoed_rows_change_nothing(client: Client, edition: Editi
 
 def test_license_edit_changes_the_rows_it_applies_to(client: Client, edition: Edition) -> None:
     paper = Paper.objects.get(uid="one")
-    one, two = (str(key) for key in Material.objects.order_by("pk").values_list("pk", flat=True))
+    first, second = (str(key) for key in Material.objects.order_by("pk").values_list("pk", flat=True))
 
-    assert changed_ids(client, edit(edition, license="CC-BY-4.0")) == {
+    assert changed_by_edit(client, edition, license="CC-BY-4.0") == {
         "papers": ["one", "two"],
-        "materials": [one, two],
+        "materials": [first, second],
     }
-    assert changed_ids(client, edit(paper, license="CC0-1.0")) == {"papers": ["one"], "materials": [one]}
+    assert changed_by_edit(client, paper, license="CC0-1.0") == {"papers": ["one"], "materials": [first]}
 
 
 def test_gate_opened_with_a_past_time_changes_its_rows(client: Client, edition: Edition) -> None:
-    edit(edition, papers_public_from=None)()
-    ids_by_resource = changed_ids(client, edit(edition, papers_public_from=make.PAST))
+    edit(edition, papers_public_from=None)
+    ids_by_resource = changed_by_edit(client, edition, papers_public_from=make.PAST)
 
     assert ids_by_resource.keys() == {"papers", "materials", "awards", "topics", "presentations"}
     assert ids_by_resource["papers"] == ["one", "two"]
@@ -268,12 +269,12 @@ def test_deleted_and_withdrawn_rows_are_listed_as_deleted(client: Client, editio
     since = timezone.now().isoformat()
     first, second = Paper.objects.get(uid="one"), Paper.objects.get(uid="two")
     material = str(first.materials.get().pk)
-    edit(first, title="Last Title")()
+    edit(first, title="Last Title")
     first.delete()
     between = timezone.now().isoformat()
-    edit(second, title="Withdrawn Title")()
-    edit(second, status="withdrawn")()
-    edit(second, title="Never Public")()
+    edit(second, title="Withdrawn Title")
+    edit(second, status="withdrawn")
+    edit(second, title="Never Public")
 
     rows = results(client, "papers", deleted="true")
     assert [(row["id"], row["title"]) for row in rows] == [("one", "Last Title"), ("two", "Withdrawn Title")]
@@ -292,11 +293,11 @@ def test_list_of_deleted_rows_reads_no_embargoed_or_old_rows(client: Client, edi
     closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
     make.make_paper(closed, uid="embargoed", status="withdrawn")
     for paper in (make.make_paper(closed, uid="gone"), *Paper.objects.filter(uid="one")):
-        edit(paper, abstract="Long.")()
+        edit(paper, abstract="Long.")
         paper.delete()
     make.make_paper(edition, status="draft")
-    edit(Paper.objects.get(uid="two"), abstract="Long.")()
-    edit(Paper.objects.get(uid="two"), status="withdrawn")()
+    edit(Paper.objects.get(uid="two"), abstract="Long.")
+    edit(Paper.objects.get(uid="two"), status="withdrawn")
     since = timezone.now()
 
     assert candidate_keys(Paper, [closed.pk], since) == set()
@@ -307,7 +308,7 @@ def test_list_of_deleted_rows_reads_no_embargoed_or_old_rows(client: Client, edi
     value_queries = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
     assert all("abstract" not in sql for sql in value_queries)
     # When the edition opens, its complete history counts.
-    edit(closed, papers_public_from=make.PAST)()
+    edit(closed, papers_public_from=make.PAST)
     assert deleted_ids(client, "papers", changed_since=since.isoformat()) == []
     assert candidate_keys(Paper, [closed.pk], timezone.now(), since) != set()
 
@@ -326,13 +327,13 @@ def test_unpublished_rows_are_not_listed_as_deleted(client: Client, edition: Edi
     draft = make.make_paper(edition, uid="draft", status="draft")
     closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
     embargoed = make.make_paper(closed, uid="embargoed")
-    edit(embargoed, status="withdrawn")()
-    edit(draft, status="withdrawn")()
+    edit(embargoed, status="withdrawn")
+    edit(draft, status="withdrawn")
     for uid in ("back", "hidden"):
         make.make_paper(edition, uid=uid)
-    edit(Paper.objects.get(uid="back"), status="draft")()
+    edit(Paper.objects.get(uid="back"), status="draft")
     hidden = make.make_material(Paper.objects.get(uid="hidden"))
-    edit(hidden, visible=False)()
+    edit(hidden, visible=False)
     make.make_paper(edition, uid="gone", status="draft").delete()
     # They remain unlisted when the embargo ends.
     closed.papers_public_from = timezone.now()
@@ -346,12 +347,12 @@ def test_unpublished_rows_are_not_listed_as_deleted(client: Client, edition: Edi
 def test_rows_unpublished_before_deletion_are_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     paper, hidden = Paper.objects.get(uid="one"), Paper.objects.get(uid="two").materials.get()
     talk = paper.presentations.get()
-    edit(paper, status="draft")()
+    edit(paper, status="draft")
     talk.delete()
-    edit(hidden, visible=False)()
+    edit(hidden, visible=False)
     hidden.delete()
     news = make.make_announcement(edition, uid="later")
-    edit(news, published_at=timezone.now() + timedelta(days=1))()
+    edit(news, published_at=timezone.now() + timedelta(days=1))
     assert deleted_ids(client, "announcements") == []
     news.delete()
     get(client, "papers/2021/one/", 404)
@@ -368,26 +369,26 @@ def test_deleted_talk_is_listed_until_its_paper_is_unpublished(client: Client, e
     paper = Paper.objects.get(uid="one")
     paper.presentations.get().delete()
     assert deleted_ids(client, "presentations") == ["t-one"]
-    edit(paper, status="draft")()
+    edit(paper, status="draft")
     assert deleted_ids(client, "presentations") == []
 
 
 def test_talk_moved_into_a_draft_session_is_not_listed_as_deleted(client: Client, edition: Edition) -> None:
     draft = make.make_session(edition, uid="draft", status="draft")
     talk = Paper.objects.get(uid="one").presentations.get()
-    edit(talk, session=draft)()
+    edit(talk, session=draft)
     assert deleted_ids(client, "presentations") == []
     talk.delete()
     assert deleted_ids(client, "presentations") == []
 
 
 def test_closed_gate_hides_its_deleted_rows(client: Client, edition: Edition) -> None:
-    edit(edition, papers_public_from=None)()
+    edit(edition, papers_public_from=None)
     for name in ("papers", "presentations", "materials", "awards", "sessions"):
         assert deleted_ids(client, name) == [], name
     Paper.objects.get(uid="one").presentations.get().delete()
     assert deleted_ids(client, "presentations") == []
-    edit(edition, papers_public_from=make.PAST)()
+    edit(edition, papers_public_from=make.PAST)
     # It was deleted while it was not public.
     assert deleted_ids(client, "presentations") == []
 
@@ -396,9 +397,9 @@ def test_unpublished_edition_hides_its_deleted_rows(client: Client, edition: Edi
     Paper.objects.get(uid="one").delete()
     assert deleted_ids(client, "papers") == ["one"]
     for gate in ("papers_public_from", "public_from"):
-        edit(edition, **{gate: None})()
+        edit(edition, **{gate: None})
         assert deleted_ids(client, "papers") == []
-        edit(edition, **{gate: make.PAST})()
+        edit(edition, **{gate: make.PAST})
     # Clients could not see the deletion meanwhile, so it counts from when the edition is public again.
     deleted_rows = results(client, "papers", deleted="true")
     assert [row["id"] for row in deleted_rows] == ["one"]

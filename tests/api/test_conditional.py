@@ -69,8 +69,8 @@ def test_uncached_response_is_compressed(
     response = client.get(path, HTTP_ACCEPT_ENCODING=accepted)
     assert response["Content-Encoding"] == encoding
     assert decode(response.content) == client.get(path).content
-    again = client.get(path, HTTP_ACCEPT_ENCODING=accepted, HTTP_IF_NONE_MATCH=response["ETag"])
-    assert again.status_code == 304
+    not_modified = client.get(path, HTTP_ACCEPT_ENCODING=accepted, HTTP_IF_NONE_MATCH=response["ETag"])
+    assert not_modified.status_code == 304
 
 
 @pytest.mark.parametrize(("path", "status"), [("", 200), ("?yaer=1", 400), ("2021/none/", 404)])

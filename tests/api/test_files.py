@@ -113,10 +113,10 @@ def test_calendar_is_filtered(client: Client, program: dict[str, Any]) -> None:
     session = get(client, "sessions/", edition="2021")["results"][0]
     response = client.get(f"/api/v1/sessions/?format=ics&edition=2021&kind={session['kind']}")
 
-    listed = get(client, "sessions/", edition="2021", kind=session["kind"])["results"]
+    rows = get(client, "sessions/", edition="2021", kind=session["kind"])["results"]
     events = Calendar.from_ical(response.getvalue()).walk("VEVENT")
     titles = sorted(str(event["summary"]) for event in events if "/sessions/" in str(event["url"]))
-    assert titles == sorted(row["title"] for row in listed)
+    assert titles == sorted(row["title"] for row in rows)
     assert response["Content-Type"] == "text/calendar; charset=utf-8"
 
 

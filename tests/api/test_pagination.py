@@ -98,14 +98,16 @@ def make_cursor(*parts: Any) -> str:
     return urlsafe_b64encode(json.dumps(parts).encode()).decode()
 
 
+INVALID_CURSOR_PARTS: list[tuple[Any, ...]] = [
+    (), ("", 1), ("", 1, "a"), ("", 1, -1), ("", 1, 2**70), ("", "x", 1), ("", None, 1),
+    ("", 2**70, 1), ("title", "a", 1), ("", [1], 1), ("", {}, 1), ("", 1, True),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "cursor",
-    [
-        "x", "é", "AAAA", "[" * 500, make_cursor(), make_cursor("", 1), make_cursor("", 1, "a"), make_cursor("", 1, -1),
-        make_cursor("", 1, 2**70), make_cursor("", "x", 1), make_cursor("", None, 1), make_cursor("", 2**70, 1),
-        make_cursor("title", "a", 1), make_cursor("", [1], 1), make_cursor("", {}, 1), make_cursor("", 1, True),
-    ],
-)  # fmt: skip
+    ["x", "é", "AAAA", "[" * 500, *(make_cursor(*parts) for parts in INVALID_CURSOR_PARTS)],
+)
 def test_invalid_cursor_is_refused(client: Client, edition: Edition, cursor: str) -> None:
     assert get(client, "papers/", 400, cursor=cursor)["parameter"] == "cursor"
 

@@ -156,9 +156,9 @@ def test_rejected_write_names_the_field_and_changes_nothing(
 
 def test_invalid_author_rolls_back_the_whole_request(writer: Writer, paper: Paper) -> None:
     name = "n" * 201
-    answer = writer.patch(PATH, 400, title="Other", authors=[{"person": "mia", "name": name}])
+    error = writer.patch(PATH, 400, title="Other", authors=[{"person": "mia", "name": name}])
 
-    assert [*answer["errors"]] == ["authors.0.name"]
+    assert [*error["errors"]] == ["authors.0.name"]
     assert (Paper.objects.get().title, len(author_rows(paper))) == ("Notes", 3)
 
 
@@ -179,15 +179,15 @@ def test_too_long_body_and_other_content_types_are_refused(writer: Writer, paper
 
 
 def test_new_paper_requires_edition_and_title(writer: Writer) -> None:
-    answer = writer.create("papers", 400)
+    error = writer.create("papers", 400)
 
-    assert {*answer["errors"]} == {"edition", "title"}
+    assert {*error["errors"]} == {"edition", "title"}
 
 
 def test_existing_id_is_a_conflict(writer: Writer, paper: Paper) -> None:
-    answer = writer.create("papers", 409, edition="2021", id="p", title="Other")
+    error = writer.create("papers", 409, edition="2021", id="p", title="Other")
 
-    assert [*answer["errors"]] == ["id"]
+    assert [*error["errors"]] == ["id"]
     assert Paper.objects.get().title == "Notes"
     writer.create("papers", 201, edition=make.make_edition(2022).slug, id="p", title="Same id elsewhere")
 

@@ -59,8 +59,8 @@ def test_row_is_created_read_sent_back_changed_and_deleted(writer: Writer, name:
     assert {field: written[field] for field in NEW[name] if field not in ("start", "end")} == {
         field: value for field, value in NEW[name].items() if field not in ("start", "end")
     }
-    again = writer.patch(path, **written)
-    assert (again["written"], again["url"]) == (written, created["url"])
+    resent = writer.patch(path, **written)
+    assert (resent["written"], resent["url"]) == (written, created["url"])
     field = next(field for field in ("title", "name", "label") if field in written)
     assert writer.patch(path, **{field: "Renamed"})[field] == "Renamed"
     assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(created["url"]) == 1

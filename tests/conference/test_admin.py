@@ -366,7 +366,7 @@ def test_home_page_sections_are_reordered_and_switched_off(admin_client: Client)
     edition = make_edition(2026, timezone="Europe/Berlin", home_sections=["sponsors", "news"])
     form = address(edition, "change")
     (table,) = read(admin_client, form).all("div", "home-sections")
-    fields = {one.attributes["name"]: one.attributes for one in table.inside("input")}
+    fields = {tag.attributes["name"]: tag.attributes for tag in table.inside("input")}
     form_data = {name: "on" for name, attributes in fields.items() if "checked" in attributes}
     form_data |= {
         name: attributes["value"] for name, attributes in fields.items() if attributes["type"] == "number"

@@ -75,14 +75,14 @@ def test_card_is_revalidated_with_304_until_its_content_changes(
     first = client.get("/2021/papers/p1/card.png")
     monkeypatch.setattr("conference.cards.draw", lambda card: repr(card).encode())
 
-    again = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
-    dated = client.get("/2021/papers/p1/card.png", headers={"if-modified-since": first["Last-Modified"]})
+    by_etag = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
+    by_date = client.get("/2021/papers/p1/card.png", headers={"if-modified-since": first["Last-Modified"]})
     paper.title = "New notes"
     paper.save()
     changed = client.get("/2021/papers/p1/card.png", headers={"if-none-match": first["ETag"]})
 
     assert (first["Content-Type"], decode(first.content).size) == ("image/png", (1200, 630))
-    assert [(response.status_code, response.content) for response in (again, dated)] == [
+    assert [(response.status_code, response.content) for response in (by_etag, by_date)] == [
         (304, b""),
         (304, b""),
     ]

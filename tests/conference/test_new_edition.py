@@ -55,10 +55,12 @@ def make_source_edition() -> Edition:
     return edition
 
 
-def post_form(client: Client, source: Edition, chosen: list[str] | None = None, **changes: Any) -> Any:
+def post_form(
+    client: Client, source: Edition, selected_parts: list[str] | None = None, **changes: Any
+) -> Any:
     page = client.get(ADDRESS, {"edition": source.pk})
     initial_parts = page.context["form"]["parts"].initial
-    data = {**NEW, "parts": initial_parts if chosen is None else chosen, **changes}
+    data = {**NEW, "parts": initial_parts if selected_parts is None else selected_parts, **changes}
     return client.post(f"{ADDRESS}?edition={source.pk}", data)
 
 

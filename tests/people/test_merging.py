@@ -223,11 +223,11 @@ def test_split_moves_chosen_rows_to_a_new_person(edition: Edition, paolo: Person
     kept_paper, moved_paper = make.make_paper(edition, [paolo]), make.make_paper(edition, [paolo, "Zed"])
     role = make.add_role(make.make_session(edition), paolo)
     spelling = PersonName.objects.create(person=paolo, name="P. Costa")
-    chosen: dict[type[Any], list[int]] = {
+    keys_by_model: dict[type[Any], list[int]] = {
         Authorship: [moved_paper.authorships.get(person=paolo).pk],
         type(role): [role.pk],
     }
-    new = split.split(paolo, "Paolo Costa", {**chosen, PersonName: [spelling.pk]})
+    new = split.split(paolo, "Paolo Costa", {**keys_by_model, PersonName: [spelling.pk]})
 
     assert author_rows(moved_paper)[0] == (1, "Paolo Costa", "Paolo Costa")
     assert {row.paper for row in new.authorships.all()} == {moved_paper}

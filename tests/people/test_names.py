@@ -32,7 +32,7 @@ def test_names_with_accents_are_sorted_searched_and_slugged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("display", "given", "family"),
+    ("display", "given_name", "family_name"),
     [
         ("Jan van der Berg", "Jan", "van der Berg"),
         ("van der Berg, Jan", "Jan", "van der Berg"),
@@ -54,8 +54,8 @@ def test_names_with_accents_are_sorted_searched_and_slugged() -> None:
         ("", "", ""),
     ],
 )
-def test_split_finds_the_family_name(display: str, given: str, family: str) -> None:
-    assert split(display) == NameParts(given, family)
+def test_split_finds_the_family_name(display: str, given_name: str, family_name: str) -> None:
+    assert split(display) == NameParts(given_name, family_name)
 
 
 def test_sort_key_prefers_given_and_family_name_to_the_display_name() -> None:

@@ -45,17 +45,21 @@ def characters_of_each_category() -> list[str]:
 
 
 @given(st.text(min_size=1, max_size=6), st.text(min_size=1, max_size=6))
-def test_name_functions_accept_any_text(one: str, other: str) -> None:
-    for name in filter(None, (names.normalize(one), names.normalize(other))):
+def test_name_functions_accept_any_text(text: str, other_text: str) -> None:
+    for name in filter(None, (names.normalize(text), names.normalize(other_text))):
         assert names.sort_key("", "", name)
         assert markup.slug(name)
         short_forms(name)
-    assert compare_names(one, other) == compare_names(one, other)
-    assert compare_institutions(one, other) == compare_institutions(one, other)
+    assert compare_names(text, other_text) == compare_names(text, other_text)
+    assert compare_institutions(text, other_text) == compare_institutions(text, other_text)
     find_duplicate_people(
-        [PersonCandidate(1, (one,)), PersonCandidate(2, (other,)), PersonCandidate(3, (one, other))]
+        [
+            PersonCandidate(1, (text,)),
+            PersonCandidate(2, (other_text,)),
+            PersonCandidate(3, (text, other_text)),
+        ]
     )
-    find_duplicate_institutions([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
+    find_duplicate_institutions([InstitutionCandidate(1, (text,)), InstitutionCandidate(2, (other_text,))])
 
 
 def test_names_without_a_letter_are_sorted_last_and_match_no_other() -> None:

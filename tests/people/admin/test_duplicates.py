@@ -332,14 +332,14 @@ def test_editor_cannot_change_an_institution_merged_into_one_of_others(
     client: Client, edition: Edition
 ) -> None:
     other_edition = make.make_edition(2030)
-    survivor, merged, own = (make.make_institution(name) for name in ("Tech", "MIT", "Lab"))
+    survivor, merged, own_institution = (make.make_institution(name) for name in ("Tech", "MIT", "Lab"))
     own_authorship, other_authorship = (
         make.make_paper(row, ["Ada"]).authorships.get() for row in (edition, other_edition)
     )
-    own_authorship.institutions.add(own)
+    own_authorship.institutions.add(own_institution)
     other_authorship.institutions.add(survivor)
     merge.merge(survivor, [merged])
-    merge.merge(own, [own_merged := make.make_institution("Old Lab")])
+    merge.merge(own_institution, [own_merged := make.make_institution("Old Lab")])
     sign_in_editor(client, edition)
     paths = [reverse("admin:people_institution_change", args=[row.pk]) for row in (merged, own_merged)]
 

@@ -11,7 +11,7 @@ from people.duplicates.spelling import compare_names
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "kind"),
+    ("name", "other_name", "kind"),
     [
         ("Paolo Costa", "Paolo Costa", "same"),
         ("Paolo Costa", "PAOLO costa", "case"),
@@ -34,14 +34,14 @@ from people.duplicates.spelling import compare_names
         ("Anna Kowalski", "Anna Kowlaski", "typo"),
     ],
 )
-def test_spelling_variants_of_a_name_are_matched(one: str, other: str, kind: str) -> None:
-    matches = [compare_names(one, other), compare_names(other, one)]
+def test_spelling_variants_of_a_name_are_matched(name: str, other_name: str, kind: str) -> None:
+    matches = [compare_names(name, other_name), compare_names(other_name, name)]
 
     assert [match and match.kind for match in matches] == [kind, kind]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other_name"),
     [
         ("John A. Smith", "John B. Smith"),
         ("Wei Li", "Wei Lu"),
@@ -53,18 +53,18 @@ def test_spelling_variants_of_a_name_are_matched(one: str, other: str, kind: str
         ("Smith", "John"),
     ],
 )
-def test_names_of_different_people_are_not_matched(one: str, other: str) -> None:
-    assert (compare_names(one, other), compare_names(other, one)) == (None, None)
+def test_names_of_different_people_are_not_matched(name: str, other_name: str) -> None:
+    assert (compare_names(name, other_name), compare_names(other_name, name)) == (None, None)
 
 
 def person(
     key: int, *names: str, papers: dict[int, set[str]] | None = None, **fields: object
 ) -> PersonCandidate:
-    places = {place for printed_affiliations in (papers or {}).values() for place in printed_affiliations}
-    printed = {
-        paper: frozenset(printed_affiliations) for paper, printed_affiliations in (papers or {}).items()
-    }
-    return PersonCandidate(key, names, papers=printed, affiliations=places, **fields)  # type: ignore[arg-type]
+    """Return a candidate with these names, and with papers that print these affiliations."""
+    papers = papers or {}
+    affiliations = set().union(*papers.values())
+    printed = {paper: frozenset(lines) for paper, lines in papers.items()}
+    return PersonCandidate(key, names, papers=printed, affiliations=affiliations, **fields)  # type: ignore[arg-type]
 
 
 def distinct_word(number: int) -> str:
@@ -78,19 +78,22 @@ def find_pairs(
 
 
 def test_rare_name_is_enough_and_common_name_needs_more_evidence() -> None:
-    others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
+    crowd = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
     rare = [person(1, "Paolo Costantini"), person(2, "COSTANTINI Paolo")]
     common = [person(3, "Wei Wang"), person(4, "Wang Wei")]
 
-    assert find_pairs(*rare, *common, *others) == [(1, 2)]
+    assert find_pairs(*rare, *common, *crowd) == [(1, 2)]
     # Among so few people, even a common name is evidence of a duplicate.
     assert find_pairs(*common) == [(3, 4)]
 
 
 def test_common_name_with_common_co_authors_is_a_duplicate() -> None:
-    others = [person(9, "Zed", papers={1: set(), 2: set()}), person(8, "Abe", papers={1: set(), 2: set()})]
+    co_authors = [
+        person(9, "Zed", papers={1: set(), 2: set()}),
+        person(8, "Abe", papers={1: set(), 2: set()}),
+    ]
     candidates = [person(1, "Wei Wang", papers={1: {"basel"}}), person(2, "Wang, Wei", papers={2: {"basel"}})]
-    (pair,) = find_duplicate_people([*candidates, *others])
+    (pair,) = find_duplicate_people([*candidates, *co_authors])
 
     assert (pair.first, pair.second, pair.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
     assert pair.reasons[1][1] == {"count": 2, "people": [8, 9]}
@@ -110,10 +113,10 @@ def test_topics_and_years_change_the_score() -> None:
 
 def test_pair_kept_apart_by_an_import_is_found_with_any_score() -> None:
     candidates = [person(1, "Wei Wang", topics={"graphs"}), person(2, "Wei Wang", topics={"robots"})]
-    others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
+    crowd = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
 
-    assert find_pairs(*candidates, *others) == []
-    (pair,) = find_duplicate_people([*candidates, *others], kept_apart={(1, 2)})
+    assert find_pairs(*candidates, *crowd) == []
+    (pair,) = find_duplicate_people([*candidates, *crowd], kept_apart={(1, 2)})
     assert pair.signs == ("kept_apart", "name_same", "other_topics")
 
 

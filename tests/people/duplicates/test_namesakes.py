@@ -5,10 +5,12 @@ from people.duplicates.namesakes import find_mixed_people
 
 
 def people_of(
-    name: str, places: dict[int, str], teams: dict[int, str], **fields: object
+    name: str, affiliations: dict[int, str], teams: dict[int, str], **fields: object
 ) -> list[PersonCandidate]:
     """Return a person of this name with these papers, and a co-author for each letter of the teams."""
-    papers = {paper: frozenset([place] if place else []) for paper, place in places.items()}
+    papers = {
+        paper: frozenset([affiliation] if affiliation else []) for paper, affiliation in affiliations.items()
+    }
     candidates = [PersonCandidate(1, (name,), papers=papers, **fields)]  # type: ignore[arg-type]
     for number, letter in enumerate(sorted({*"".join(teams.values())}), 2):
         own_papers = {paper: frozenset[str]() for paper, team in teams.items() if letter in team}
