@@ -58,11 +58,11 @@ SITE = "https://openreview.net"
 SCHEME = "openreview.net"
 # The last part of `venueid` of a submission that is left out -> the reason in words.
 OMISSION_REASONS = {
-    "rejected_submission": "rejected",
-    "withdrawn_submission": "withdrawn",
-    "desk_rejected_submission": "desk-rejected",
-    "retracted_acceptance": "retracted",
-    "submission": "not decided",
+    "rejected_submission": _("rejected"),
+    "withdrawn_submission": _("withdrawn"),
+    "desk_rejected_submission": _("desk-rejected"),
+    "retracted_acceptance": _("retracted"),
+    "submission": _("not decided"),
 }
 OMITTED_VENUE = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
 # The fields that are lists; lists in other fields are joined to text.
@@ -177,13 +177,18 @@ def omission_reason(content: JsonObject) -> str:
     """Return why a submission is left out, or nothing: by the id of its venue, else by its name."""
     venue_name = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
     if venue_name in OMISSION_REASONS:
-        return OMISSION_REASONS[venue_name]
+        return str(OMISSION_REASONS[venue_name])
     match = OMITTED_VENUE.search(content.line("venue"))
     if not match:
         return ""
     word = (match[1] or "").lower().replace(" ", "-")
-    reason_by_word = {"desk": "desk-rejected", "reje": "rejected", "with": "withdrawn", "retr": "retracted"}
-    return reason_by_word.get(word[:4], "not decided")
+    venue_by_word = {
+        "desk": "desk_rejected_submission",
+        "reje": "rejected_submission",
+        "with": "withdrawn_submission",
+        "retr": "retracted_acceptance",
+    }
+    return str(OMISSION_REASONS[venue_by_word.get(word[:4], "submission")])
 
 
 def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:

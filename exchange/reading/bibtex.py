@@ -124,7 +124,6 @@ def _replace_emphasis_marks(text: str, emphasis: str, strong: str) -> str:
 # Entries
 
 
-ADVICE = "Save it in the encoding UTF-8."
 MAX_BYTES = 50_000_000
 VOLUME_TYPES = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
 DOI = re.compile(r"10\.\d{4,9}/\S+")
@@ -173,7 +172,7 @@ class EntryReader:
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         if is_too_large(source, MAX_BYTES, self.findings):
             return
-        text = decode(source, self.findings, advice=ADVICE)
+        text = decode(source, self.findings, advice=gettext("Save it in the encoding UTF-8."))
         if text is None:
             return
         library = parse_string(text, parse_stack=[])

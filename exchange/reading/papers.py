@@ -64,8 +64,8 @@ def escape_markdown(text: str) -> str:
 
 def shorten_list(keys: Iterable[str]) -> str:
     names = list(keys)
-    suffix = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return f"{', '.join(names[:NAMES_SHOWN])}{suffix}"
+    text, count = ", ".join(names[:NAMES_SHOWN]), len(names) - NAMES_SHOWN
+    return gettext("%(names)s and %(count)s more") % {"names": text, "count": count} if count > 0 else text
 
 
 def guess_session_kind(text: str, default: str, allowed: Collection[str] | None = None) -> str:

@@ -17,8 +17,6 @@ from exchange.files import Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.values import InvalidValueError, clean_text, tidy
 
-JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
-YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
 UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_YAML_DEPTH = 40
 MAX_YAML_BYTES = 50_000_000
@@ -184,8 +182,14 @@ def describe_place(name: str, index: int, key: object) -> str:
 
 def describe_type(value: object) -> str:
     """Return the type of a JSON value for messages."""
-    kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
-    return kinds.get(type(value), "a number")
+    kinds = {
+        str: gettext("text"),
+        bool: gettext("true or false"),
+        dict: gettext("an object"),
+        list: gettext("a list"),
+        type(None): gettext("null"),
+    }
+    return kinds.get(type(value), gettext("a number"))
 
 
 def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
@@ -213,7 +217,7 @@ def read_list(source: Source, name: str, findings: Findings) -> list[object]:
 
 def read_json(source: Source, findings: Findings) -> object:
     """Return the content of a file. Report and return `UNREADABLE` if it is not JSON."""
-    text = decode(source, findings, advice=JSON_ADVICE)
+    text = decode(source, findings, advice=gettext("Save it as JSON in the encoding UTF-8."))
     if text is None:
         return UNREADABLE
     try:
@@ -237,7 +241,7 @@ def read_yaml(source: Source, findings: Findings) -> object:
     """Return the lists, dicts and texts of a file. Report and return None if it cannot be read."""
     if is_too_large(source, MAX_YAML_BYTES, findings):
         return None
-    text = decode(source, findings, advice=YAML_ADVICE)
+    text = decode(source, findings, advice=gettext("Save it as YAML in the encoding UTF-8."))
     if text is None:
         return None
     try:

@@ -19,7 +19,6 @@ from exchange.reading.grids import Grid
 from exchange.reading.textfiles import decode
 from exchange.reading.written_times import has_day, looks_like_time
 
-ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
 # A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
 # Fields that sessions do not have. A table with any of them has papers, even if their title is missing.
@@ -112,13 +111,14 @@ def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
 def read_mapping(source: Source, findings: Findings) -> Mapping:
     """Read a mapping file: `[columns]`, then lines such as `"Titel" = "title"`; `""` leaves a column out."""
     where, content = Where(source.name), None
-    text = decode(source, findings, advice=ADVICE)
+    advice = gettext("Write the mapping as TOML or JSON, in UTF-8.")
+    text = decode(source, findings, advice=advice)
     try:
         if text is not None:
             content = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         message = gettext("The mapping cannot be read: %(error)s. %(advice)s")
-        findings.problem(where, "", message, error=short(str(error)), advice=ADVICE)
+        findings.problem(where, "", message, error=short(str(error)), advice=advice)
     if content is None:
         return Mapping()
     if isinstance(content, dict) and isinstance(content.get("tables"), list):
