@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from tests.website.marked import make_marked_program
+from tests.website.sample_program import make_program_with_hidden_rows
 
 
 @pytest.fixture(autouse=True)
@@ -19,4 +19,4 @@ def _high_request_limit(settings: Settings) -> None:
 @pytest.fixture
 def program(db: None) -> dict[str, Any]:
     """Create one public row of every model, and hidden rows that contain a marker."""
-    return make_marked_program()
+    return make_program_with_hidden_rows()

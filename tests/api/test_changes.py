@@ -26,7 +26,7 @@ from schedule.releases import announce
 from schedule.session_kinds import SessionKind
 from tests import factories as make
 from tests.api.reading import get, ids, results
-from tests.website.marked import LOW
+from tests.website.sample_program import MARKER_LOWER
 
 pytestmark = pytest.mark.django_db
 RESOURCE_NAMES = (
@@ -435,7 +435,9 @@ def test_parameter_that_cannot_filter_deleted_rows_is_refused(
 def test_hidden_rows_are_not_listed_as_deleted(client: Client, program: dict[str, Any]) -> None:
     for name, resource in RESOURCES.items():
         if resource.model.public_when:
-            assert LOW not in client.get(f"/api/v1/{name}/?deleted=true").content.decode().lower(), name
+            assert MARKER_LOWER not in client.get(f"/api/v1/{name}/?deleted=true").content.decode().lower(), (
+                name
+            )
 
 
 def test_history_and_published_agree_on_what_is_public_now(program: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from pagecache.tags import edition_slug
 from papers.models import Paper
 from tests import factories as make
 from tests.api.reading import application
-from tests.pagecache.site import ask
+from tests.pagecache.wsgi_site import fetch
 
 pytestmark = pytest.mark.django_db
 PAPERS = "/api/v1/papers/"
@@ -99,20 +99,20 @@ def test_responses_to_signed_in_users_are_not_cached(admin_client: Client, paper
 
 def test_anonymous_response_is_cached_until_an_edit(paper: Paper) -> None:
     cache = PageCache(application)
-    first, second = (ask(cache, PAPERS, "edition=2021") for _ in range(2))
+    first, second = (fetch(cache, PAPERS, "edition=2021") for _ in range(2))
     assert first == second
     assert first[0] == "200 OK"
     Paper.objects.filter(pk=paper.pk).update(title="Other notes")
     cache.revisions.expire()
-    assert b"Other notes" in ask(cache, PAPERS, "edition=2021")[2]
+    assert b"Other notes" in fetch(cache, PAPERS, "edition=2021")[2]
 
 
 def test_cached_response_is_compressed_and_has_cors_headers(paper: Paper) -> None:
     cache = PageCache(application)
-    _, headers, _ = ask(cache, PAPERS, HTTP_ACCEPT_ENCODING="br", HTTP_ORIGIN="https://app.example")
+    _, headers, _ = fetch(cache, PAPERS, HTTP_ACCEPT_ENCODING="br", HTTP_ORIGIN="https://app.example")
     assert (headers["Content-Encoding"], headers["Access-Control-Allow-Origin"]) == ("br", "*")
-    status, not_modified_headers, _ = ask(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
-    assert (status, not_modified_headers["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
+    status, again, _ = fetch(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
+    assert (status, again["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_searches_and_times_are_not_cached(query: str, is_cached: bool) -> None:
 def test_response_to_an_unknown_parameter_is_not_cached(paper: Paper) -> None:
     cache = PageCache(application)
 
-    assert [ask(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
+    assert [fetch(cache, PAPERS, "yaer=1")[0] for _ in range(2)] == ["400 Bad Request"] * 2
     assert cache.entries.get(Key(PAPERS, "yaer=1")) is None
 
 

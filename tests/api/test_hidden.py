@@ -12,28 +12,28 @@ from api.files import FILES
 from api.filters import ResourceFilter
 from api.shapes import RESOURCES
 from tests.api.reading import expansions, ids
-from tests.website.marked import LOW, MARKER, make_marked_program
-from tests.website.test_visibility import unpacked
+from tests.website.sample_program import MARKER, MARKER_LOWER, make_program_with_hidden_rows
+from tests.website.test_visibility import response_text
 
 # Merged people (-m) are not hidden: their URL redirects to the remaining person.
 SUFFIXES = ("p", "w", "s", "a", "b", "c", "ghost", "topic", "room", "page", "university", "back", "part")
 # Parameters whose values are ids. These are tested with all hidden ids, others with some.
-ID_PARAMETERS = {"award", "institution", "paper", "person", "room", "session", "topic"}
-HIDDEN_IDS = [LOW, *(f"{LOW}-{end}" for end in SUFFIXES)]
+OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topic"}
+HIDDEN = [MARKER_LOWER, *(f"{MARKER_LOWER}-{end}" for end in ENDS)]
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
 def program(made_once: Callable[..., Any]) -> Any:
-    return made_once(make_marked_program)
+    return made_once(make_program_with_hidden_rows)
 
 
 def leaks(client: Client, path: str) -> bool:
     """Return whether a response contains the marker, except where it repeats the query."""
     response = client.get(path)
     assert response.status_code in (200, 400, 404), path
-    return LOW in unpacked(response.getvalue()).lower().replace(f"“{LOW}", "")
+    return MARKER_LOWER in response_text(response.getvalue()).lower().replace(f"“{MARKER_LOWER}", "")
 
 
 def test_trap_16_lists_nested_fields_and_files_show_no_draft(client: Client, program: dict[str, Any]) -> None:
@@ -66,9 +66,9 @@ def test_hidden_row_is_not_found(client: Client, program: dict[str, Any]) -> Non
                 assert client.get(f"/api/v1/{name}/{edition}{value}/").status_code == 404, (name, value)
 
 
-@pytest.mark.parametrize("query", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", LOW[:4]])
-def test_search_finds_no_draft(client: Client, program: dict[str, Any], query: str) -> None:
-    searchable = [name for name, resource in RESOURCES.items() if resource.kind]
+@pytest.mark.parametrize("words", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", MARKER_LOWER[:4]])
+def test_draft_is_not_found_by_searching(client: Client, program: dict[str, Any], words: str) -> None:
+    kinds = [name for name, resource in RESOURCES.items() if resource.kind]
 
     assert {*searchable} == {"pages", "people", "papers", "sessions", "presentations"}
     assert {name: ids(client, name, q=query) for name in searchable} == {name: [] for name in searchable}

@@ -19,7 +19,7 @@ from tests import factories as make
 from tests.access.world import add_member
 from tests.api.reading import application
 from tests.api.writing import Writer, bearer, make_staff, make_token
-from tests.pagecache.site import ask
+from tests.pagecache.wsgi_site import fetch
 
 pytestmark = pytest.mark.django_db
 DRAFT = "/api/v1/papers/2021/draft/"
@@ -161,13 +161,13 @@ def test_draft_is_shown_to_a_token_and_not_cached(edition: Edition) -> None:
     cache = PageCache(application)
     token = bearer(make_token(make_staff()))
     for _ in range(2):
-        status, headers, body = ask(cache, DRAFT, **token)
+        status, headers, body = fetch(cache, DRAFT, **token)
         assert (status, headers["Cache-Control"]) == ("200 OK", "private, no-store")
         assert b"Secret" in body
-        assert ask(cache, DRAFT)[0] == "404 Not Found"
-        assert b"Secret" in ask(cache, "/api/v1/papers/", **token)[2]
-        assert b"Secret" not in ask(cache, "/api/v1/papers/")[2]
-        assert b"Secret" not in ask(cache, "/api/v1/papers/", "expand=authors.person")[2]
+        assert fetch(cache, DRAFT)[0] == "404 Not Found"
+        assert b"Secret" in fetch(cache, "/api/v1/papers/", **token)[2]
+        assert b"Secret" not in fetch(cache, "/api/v1/papers/")[2]
+        assert b"Secret" not in fetch(cache, "/api/v1/papers/", "expand=authors.person")[2]
 
 
 @pytest.mark.parametrize(

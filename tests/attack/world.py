@@ -25,7 +25,7 @@ from tests.access.test_site_urls import ROUTES, site_url
 from tests.access.world import World, make_rows, make_world
 from tests.api.reading import expansions
 from tests.attack.payloads import fields, filling
-from tests.website.test_marked_files import files
+from tests.website.test_visibility_in_files import program_files
 
 # URLs of the admin that only accept POST, or that change the state of the session.
 NOT_ASKED = {"login", "logout", "text_help", "accounts_membership_revoke", "auth_user_password_change"}
@@ -73,9 +73,9 @@ def unattacked(world: World) -> set[str]:
 def public_addresses(world: World) -> Iterator[str]:
     """Yield the URLs of the site, of files in every format, and of API resources with expanded relations."""
     edition, slug = world.edition, world.edition.slug
-    asked = [name for name, kind in URL_KINDS.items() if kind in ("page", "file")]
-    yield from (site_url(ROUTES[name], edition, world.rows) for name in asked)
-    yield from (path for _, path in files(edition))
+    asked = [name for name, kind in SITE.items() if kind in ("page", "file")]
+    yield from (of_site(ROUTES[name], edition, world.rows) for name in asked)
+    yield from (path for _, path in program_files(edition))
     yield from (f"/{slug}/papers/?view=detailed", f"/{slug}/schedule/2021-04-06/?view=grid", "/search/?q=xq7")
     yield from (
         f"/{slug}/search/?q=xq7",

@@ -13,7 +13,7 @@ from people.models import Person
 from schedule.models import Session
 from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.posted import address
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from conference.models import Edition
 from pagecache.middleware import PageCache
 from schedule.models import Release
 from tests import factories as make
-from tests.pagecache.site import Site, ask
+from tests.pagecache.wsgi_site import Site, fetch
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +74,6 @@ def test_page_without_times_is_cached_longer_than_a_day_page(monkeypatch: pytest
     site = Site()
     cache = PageCache(site)
     for path in ("/2021/papers/1/title/", "/2021/schedule/2021-04-05/") * 2:
-        ask(cache, path)
+        fetch(cache, path)
 
-    assert site.asked == ["/2021/papers/1/title/", *["/2021/schedule/2021-04-05/"] * 2]
+    assert site.requested_paths == ["/2021/papers/1/title/", *["/2021/schedule/2021-04-05/"] * 2]

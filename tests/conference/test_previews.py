@@ -18,8 +18,13 @@ from people.models import Person
 from search.models import Document, Word
 from tests import factories as make
 from tests.connections import left_open
-from tests.website.marked import LOW, MARKER, hide_edition, make_marked_program
-from tests.website.test_visibility import every_address, leaks
+from tests.website.sample_program import (
+    MARKER,
+    MARKER_LOWER,
+    fill_hidden_edition,
+    make_program_with_hidden_rows,
+)
+from tests.website.test_visibility import all_paths, leaking_paths
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def program() -> dict[str, Any]:
     """Create a public program with drafts, and an edition of 2030 without public rows."""
-    return make_marked_program()
+    return make_program_with_hidden_rows()
 
 
 def start_preview(client: Client, edition: Edition) -> None:
@@ -44,18 +49,18 @@ def request_through_cache(cache: PageCache, path: str, cookie: str = "") -> tupl
         return started[0], started[1], b"".join(body).decode(errors="replace")
 
 
-DRAFT_PATHS = [
-    f"/2021/papers/{LOW}-p/{LOW}/",
+DRAFTED = [
+    f"/2021/papers/{MARKER_LOWER}-p/{MARKER_LOWER}/",
     "/2021/papers/",
-    f"/2021/sessions/{LOW}-s/{LOW}/",
+    f"/2021/sessions/{MARKER_LOWER}-s/{MARKER_LOWER}/",
     "/2021/schedule/",
     "/2021/schedule/2021-04-06/",
     "/2021/awards/",
-    f"/2021/pages/{LOW}-page/",
+    f"/2021/pages/{MARKER_LOWER}-page/",
     "/2021/sponsors/",
     "/2021/changes/",
-    f"/2021/rooms/{LOW}-room/",
-    f"/2021/topics/{LOW}-topic/",
+    f"/2021/rooms/{MARKER_LOWER}-room/",
+    f"/2021/topics/{MARKER_LOWER}-topic/",
     "/people/",
     "/2021/",
 ]
@@ -69,7 +74,7 @@ def test_preview_shows_drafts_on_marked_uncached_pages(
     for path in DRAFT_PATHS:
         with subtests.test(path=path):
             page = admin_client.get(path)
-            assert LOW not in before[path].lower().replace(path, "")
+            assert MARKER_LOWER not in before[path].lower().replace(path, "")
             assert page.status_code == 200
             assert MARKER in page.text
             assert "<b>Preview of MLSys 2021</b>" in page.text
@@ -79,7 +84,7 @@ def test_preview_shows_drafts_on_marked_uncached_pages(
 def test_preview_shows_an_edition_that_is_not_public_yet(admin_client: Client) -> None:
     soon = timezone.now() + timedelta(days=1)
     edition = make.make_edition(2030, public_from=None, papers_public_from=soon, schedule_public_from=None)
-    hide_edition(edition)
+    fill_hidden_edition(edition)
     paths = ["/2030/", "/2030/papers/", "/2030/schedule/", "/2030/awards/", "/2030/committee/", "/people/"]
     before = {path: MARKER in admin_client.get(path).text for path in paths}
     start_preview(admin_client, edition)
@@ -112,7 +117,7 @@ def test_preview_of_one_edition_shows_no_drafts_of_another(
 ) -> None:
     start_preview(admin_client, make.make_edition(2022))
 
-    assert leaks(admin_client, [path for path in DRAFT_PATHS if LOW not in path]) == []
+    assert leaking_paths(admin_client, [path for path in DRAFTED if MARKER_LOWER not in path]) == []
     assert admin_client.get("/2030/").status_code == 404
 
 
@@ -124,15 +129,15 @@ def test_preview_shows_drafts_only_on_pages_and_stylesheets(
 
     Only pages and the stylesheet with the colors of topics may show drafts.
     """
-    start_preview(admin_client, program["edition"])
-    leaking_paths = []
-    for path in every_address():
+    begin(admin_client, program["edition"])
+    found = []
+    for path in all_paths():
         response = admin_client.get(path, follow=True)
         is_marked = '<aside class="preview"' in response.getvalue().decode(errors="replace")
         body = f"{response.getvalue().decode(errors='replace')} {response.headers}".lower()
         is_stylesheet = "/2021/colors-" in path
-        if LOW in body.replace(path.lower(), "") and not (is_marked or is_stylesheet):
-            leaking_paths.append(path)
+        if MARKER_LOWER in body.replace(path.lower(), "") and not (is_marked or is_stylesheet):
+            found.append(path)
         if is_marked or is_stylesheet:
             assert response.headers["Cache-Control"] == "private, no-store", path
         if is_marked:
@@ -154,9 +159,9 @@ def test_anonymous_responses_after_a_preview_in_the_same_process_hold_no_draft(
     ]:
         admin_client.get(path)
 
-    assert leaks(client, every_address()) == []
-    assert [document for document in Document.objects.all() if LOW in document.text()] == []
-    assert not Word.objects.filter(word__contains=LOW).exists()
+    assert leaking_paths(client, all_paths()) == []
+    assert [document for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
+    assert not Word.objects.filter(word__contains=MARKER_LOWER).exists()
 
 
 def test_search_index_is_built_without_drafts_during_a_preview(program: dict[str, Any]) -> None:
@@ -166,8 +171,8 @@ def test_search_index_is_built_without_drafts_during_a_preview(program: dict[str
         draft_people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
         refresh()
 
-    assert (draft_papers, draft_people) == (2, 1)
-    assert [document for document in Document.objects.all() if LOW in document.text()] == []
+    assert (shown, people) == (2, 1)
+    assert [document for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
 
 
 def test_page_cache_neither_serves_nor_stores_previews(program: dict[str, Any], admin_client: Client) -> None:
@@ -204,7 +209,7 @@ def test_preview_redirects_to_the_requested_page_and_back(
 ) -> None:
     edition: Edition = program["edition"]
     base = f"/admin/conference/edition/{edition.pk}"
-    draft = f"/2021/papers/{LOW}-p/{LOW}/"
+    draft = f"/2021/papers/{MARKER_LOWER}-p/{MARKER_LOWER}/"
     page = admin_client.get(f"{base}/preview/", {"next": draft}, follow=True)
     links = re.findall(r'<p class="out"><a href="([^"]+)">[^<]+</a> <a href="([^"]+)">', page.text)
     public = admin_client.get(links[0][0].replace("&amp;", "&"))

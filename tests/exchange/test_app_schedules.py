@@ -16,7 +16,7 @@ from exchange.imports.load import load
 from people.models import PersonName
 from tests import factories as make
 from tests.exchange.programs import program_with_papers
-from tests.website.marked import LOW, hide_in, make_public_program
+from tests.website.sample_program import MARKER_LOWER, add_hidden_rows, make_public_program
 
 pytestmark = pytest.mark.django_db
 ENDINGS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
@@ -85,12 +85,12 @@ def test_release_of_the_future_is_no_version_yet(client: Client) -> None:
 
 def test_trap_16_drafts_hidden_names_and_addresses_never_show(client: Client) -> None:
     program = make_public_program()
-    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    add_hidden_rows(program["edition"], program["paper"], program["person"], program["session"])
     PersonName.objects.create(person=program["person"], name="Old Hiddenname", hidden=True)
 
     for ending in ENDINGS:
         text = body(client, f"/2021/schedule.{ending}")
-        for secret in (LOW, "Hiddenname", "ada@example.org", "acct:"):
+        for secret in (MARKER_LOWER, "Hiddenname", "ada@example.org", "acct:"):
             assert secret.lower() not in text.lower(), (ending, secret)
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from people.models import Person, PersonName
 from tests import factories as make
-from tests.website.marked import MARKER, hide_in, make_public_program
+from tests.website.sample_program import MARKER, add_hidden_rows, make_public_program
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -87,7 +87,7 @@ def test_events_of_a_person_are_those_of_the_whole_calendar(client: Client) -> N
 
 
 def test_hidden_name_is_in_no_calendar(client: Client, shown: dict[str, Any]) -> None:
-    hide_in(shown["edition"], shown["paper"], shown["person"], shown["part"])
+    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["part"])
     for path in ("/2021/presentations/x0.ics", "/2021/sessions/part.ics", "/people/ada.ics"):
         content = client.get(path).getvalue().replace(b"\r\n ", b"")
         assert b"Ada Lovelace" in content
@@ -96,7 +96,7 @@ def test_hidden_name_is_in_no_calendar(client: Client, shown: dict[str, Any]) ->
 
 
 def test_presentation_that_is_not_public_is_404(client: Client, shown: dict[str, Any]) -> None:
-    hide_in(shown["edition"], shown["paper"], shown["person"], shown["part"])
+    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["part"])
     paths = (f"/2021/presentations/{uid}.ics" for uid in ("none", f"{MARKER.lower()}-a"))
 
     assert {client.get(path).status_code for path in paths} == {404}

@@ -13,7 +13,7 @@ from exchange.formats import bibtex, writable
 from people.models import PersonName
 from tests import factories as make
 from tests.reading import Page, read
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db
 

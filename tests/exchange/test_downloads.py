@@ -27,7 +27,7 @@ from tests import factories as make
 from tests.exchange.programs import program_with_papers
 from tests.linked import linked
 from tests.reading import read
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db
 SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -12,7 +12,7 @@ from exchange.citations import citations
 from exchange.exports.dump import dump, writing_context
 from exchange.imports.load import load
 from tests.exchange.programs import complete_program, program_with_papers
-from tests.website.marked import MARKER, hide_in, make_public_program
+from tests.website.sample_program import MARKER, add_hidden_rows, make_public_program
 
 pytestmark = pytest.mark.django_db
 
@@ -63,7 +63,7 @@ def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
 
 def test_trap_16_hidden_rows_stay_out_however_they_are_asked_for() -> None:
     shown = make_public_program()
-    hide_in(shown["edition"], shown["paper"], shown["person"], shown["session"])
+    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["session"])
     kinds = ("paper", "session", "presentation", "room", "topic")
     part = dump(shown["edition"], only={kind: Q() for kind in kinds})
 

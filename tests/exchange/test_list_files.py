@@ -21,7 +21,7 @@ from papers.models import Authorship, Paper, Topic
 from people.models import Person, PersonName
 from tests import factories as make
 from tests.exchange.uploads import staff_client
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db
 CONTEXT = Context("2021", 2021, "America/Los_Angeles")

@@ -15,7 +15,7 @@ from pagecache.middleware import PageCache
 from pagecache.tags import edition_slug
 from papers.models import Paper
 from tests import factories as make
-from tests.pagecache.site import ask
+from tests.pagecache.wsgi_site import fetch
 
 pytestmark = pytest.mark.django_db
 
@@ -48,12 +48,12 @@ def times(cache: PageCache) -> int:
 
 
 def found(cache: PageCache, query: str = "q=steam", path: str = "/search/") -> bool:
-    return b"Steam" in ask(cache, path, query)[2].replace(b"<mark>", b"").replace(b"</mark>", b"")
+    return b"Steam" in fetch(cache, path, query)[2].replace(b"<mark>", b"").replace(b"</mark>", b"")
 
 
 @pytest.mark.parametrize("path", ["/search/", "/2021/search/", "/search/suggest", "/2021/search/suggest"])
 def test_question_of_many_is_answered_once(paper: Paper, cache: PageCache, path: str) -> None:
-    first, second = (ask(cache, path, query) for query in ("q=steam&kind=", "kind=&q=%73team"))
+    first, second = (fetch(cache, path, query) for query in ("q=steam&kind=", "kind=&q=%73team"))
 
     assert (first, times(cache)) == (second, 1)
     assert first[1]["Cache-Control"] == cache_control(1)
@@ -98,10 +98,10 @@ def test_response_of_a_stale_index_is_not_cached(paper: Paper, cache: PageCache)
     found(cache)
     Paper.objects.filter(pk=paper.pk).update(title="Looms")
     with update._busy:
-        answer = ask(cache, "/search/", "q=looms")
+        answer = fetch(cache, "/search/", "q=looms")
     assert answer[1]["Cache-Control"] == "private, no-cache"
 
-    assert b"<mark>Looms</mark>" in ask(cache, "/search/", "q=looms")[2]
+    assert b"<mark>Looms</mark>" in fetch(cache, "/search/", "q=looms")[2]
     assert times(cache) == 3
 
 

@@ -15,7 +15,7 @@ from conference.models import Edition
 from pagecache.middleware import PageCache
 from papers.models import Paper
 from tests import factories
-from tests.pagecache.site import BODY, Site, ask
+from tests.pagecache.wsgi_site import BODY, Site, fetch
 
 pytestmark = pytest.mark.django_db
 
@@ -48,10 +48,10 @@ def retitle(paper: Paper) -> None:
 
 
 def test_page_without_the_paper_stays_valid(cache: PageCache, site: Site, paper: Paper) -> None:
-    before = ask(cache)
+    before = fetch(cache)
     retitle(paper)
-    assert ask(cache) == before
-    assert site.asked == [HOME]
+    assert fetch(cache) == before
+    assert site.requested_paths == [HOME]
 
 
 @pytest.mark.parametrize(
@@ -69,33 +69,33 @@ def test_page_that_shows_the_paper_is_rendered_again(
     cache: PageCache, site: Site, paper: Paper, path: str, query: str, body: bytes
 ) -> None:
     site.body = body
-    ask(cache, path, query)
+    fetch(cache, path, query)
     retitle(paper)
-    ask(cache, path, query)
-    ask(cache, path, query)
-    assert site.asked == [path, path]
+    fetch(cache, path, query)
+    fetch(cache, path, query)
+    assert site.requested_paths == [path, path]
 
 
 def test_other_change_between_two_of_words_invalidates_all(
     cache: PageCache, site: Site, paper: Paper
 ) -> None:
-    ask(cache)
+    fetch(cache)
     retitle(paper)
     factories.make_room(paper.edition)
     retitle(paper)
-    ask(cache)
-    assert len(site.asked) == 2
+    fetch(cache)
+    assert len(site.requested_paths) == 2
 
 
 def test_new_edition_and_change_of_the_site_invalidate_every_page(
     cache: PageCache, site: Site, paper: Paper
 ) -> None:
-    ask(cache)
+    fetch(cache)
     factories.make_edition(2022)
-    ask(cache)
+    fetch(cache)
     factories.make_person("Zed")
-    ask(cache)
-    assert len(site.asked) == 3
+    fetch(cache)
+    assert len(site.requested_paths) == 3
 
 
 @pytest.mark.parametrize("edits", [0, 1, 2, 5])
@@ -105,22 +105,22 @@ def test_database_that_was_restored_counts_on_from_another_history(
     stored = Edition.objects.filter(pk=paper.edition_id)
     before = stored.get()
     retitle(paper)
-    ask(cache)
+    fetch(cache)
     models.QuerySet.update(stored, revision=before.revision, changed_at=before.changed_at)
     for _ in range(edits):
         retitle(paper)
-    ask(cache)
-    assert len(site.asked) == 2
+    fetch(cache)
+    assert len(site.requested_paths) == 2
 
 
 def test_clock_that_was_put_back_hides_no_change(cache: PageCache, site: Site, paper: Paper) -> None:
     stored = Edition.objects.filter(pk=paper.edition_id)
     models.QuerySet.update(stored, changed_at=stored.get().changed_at + timedelta(days=1))
     site.body = BODY + LINK
-    ask(cache)
+    fetch(cache)
     retitle(paper)
-    ask(cache)
-    assert len(site.asked) == 2
+    fetch(cache)
+    assert len(site.requested_paths) == 2
 
 
 # Stale while revalidate
@@ -135,7 +135,7 @@ def stale(settings: Settings) -> Settings:
 def asked_until(cache: PageCache, wanted: bytes) -> int:
     """Repeat a request until it returns a body; return the number of other bodies before it."""
     for number in range(500):
-        if ask(cache)[2] == wanted:
+        if fetch(cache)[2] == wanted:
             return number
         time.sleep(0.01)
     pytest.fail("the new page never came")
@@ -145,7 +145,7 @@ def asked_until(cache: PageCache, wanted: bytes) -> int:
 def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
     cache: PageCache, site: Site, paper: Paper
 ) -> None:
-    ask(cache)
+    fetch(cache)
     factories.make_room(paper.edition)
     may_end, site.body = threading.Event(), BODY + b"new"
     plain, threads = cache.application, set[str]()
@@ -157,12 +157,12 @@ def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
 
     cache.application = slow
     status: dict[str, Any] = {}
-    old = [ask(cache, **status)[2] for _ in range(5)]
+    old = [fetch(cache, **status)[2] for _ in range(5)]
     may_end.set()
     asked_until(cache, site.body)
 
     assert old == [BODY] * 5
-    assert site.asked == [HOME, HOME]
+    assert site.requested_paths == [HOME, HOME]
     assert len(threads) == 1
     assert threading.current_thread().name not in threads
 
@@ -171,13 +171,13 @@ def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
 def test_after_the_stale_seconds_readers_wait_for_the_new_page(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(cache)
+    fetch(cache)
     factories.make_room(paper.edition)
     cache.revisions.poll()
     now = time.monotonic()
     monkeypatch.setattr("pagecache.entries.time", Clock(now + 10.1))
     site.body = BODY + b"new"
-    assert ask(cache)[2] == site.body
+    assert fetch(cache)[2] == site.body
 
 
 class Clock:
@@ -194,7 +194,7 @@ class Clock:
 def test_page_is_stale_from_the_first_of_several_changes(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(cache)
+    fetch(cache)
     now = time.monotonic()
     for seconds in (0.0, 6.0, 11.0):
         monkeypatch.setattr("pagecache.revisions.time", Clock(now + seconds))
@@ -202,7 +202,7 @@ def test_page_is_stale_from_the_first_of_several_changes(
         cache.revisions.poll()
     monkeypatch.setattr("pagecache.entries.time", Clock(now + 12))
     site.body = BODY + b"new"
-    assert ask(cache)[2] == site.body
+    assert fetch(cache)[2] == site.body
 
 
 @pytest.mark.usefixtures("stale")
@@ -210,21 +210,21 @@ def test_shared_caches_keep_a_stale_page_no_longer(
     cache: PageCache, paper: Paper, settings: Settings
 ) -> None:
     settings.SHARED_CACHE_SECONDS = 120
-    fresh = ask(cache)[1]["Cache-Control"]
+    fresh = fetch(cache)[1]["Cache-Control"]
     factories.make_room(paper.edition)
-    stale = ask(cache)[1]["Cache-Control"]
+    stale = fetch(cache)[1]["Cache-Control"]
     assert "s-maxage=120" in fresh
     assert "s-maxage=1," in stale
 
 
 @pytest.mark.usefixtures("stale")
 def test_withdrawn_page_is_gone_after_one_stale_answer(cache: PageCache, site: Site, paper: Paper) -> None:
-    ask(cache)
+    fetch(cache)
     paper.delete()
     site.status, site.body = "404 Not Found", b"gone"
-    assert ask(cache)[0] == "200 OK"
+    assert fetch(cache)[0] == "200 OK"
     asked_until(cache, b"gone")
-    assert ask(cache)[0] == "404 Not Found"
+    assert fetch(cache)[0] == "404 Not Found"
 
 
 @pytest.mark.usefixtures("stale")
@@ -249,12 +249,12 @@ def test_older_page_never_replaces_a_newer_one(
     # The other thread must not use the database.
     poll = cache.revisions.poll
     monkeypatch.setattr(cache.revisions, "poll", lambda: True)
-    slow = threading.Thread(target=lambda: ask(cache))
+    slow = threading.Thread(target=lambda: fetch(cache))
     slow.start()
     began.wait(10)
     factories.make_room(paper.edition)
     poll()
-    assert ask(cache)[2].startswith(b"new")
+    assert fetch(cache)[2].startswith(b"new")
     may_end.set()
     slow.join()
-    assert ask(cache)[2].startswith(b"new")
+    assert fetch(cache)[2].startswith(b"new")

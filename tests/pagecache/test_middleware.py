@@ -19,7 +19,7 @@ from pagecache.middleware import PageCache
 from pagecache.revisions import SITE, CacheState
 from papers.models import Paper
 from tests import factories
-from tests.pagecache.site import BODY, Site, ask
+from tests.pagecache.wsgi_site import BODY, Site, fetch
 
 pytestmark = pytest.mark.django_db
 
@@ -42,21 +42,21 @@ def cache(site: Site, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> Page
 
 
 def test_second_reader_gets_the_same_page_without_django(cache: PageCache, site: Site) -> None:
-    first, second = ask(cache), ask(cache)
+    first, second = fetch(cache), fetch(cache)
     assert first == second
     assert first[0] == "200 OK"
     assert first[2] == BODY
-    assert site.asked == ["/2021/"]
+    assert site.requested_paths == ["/2021/"]
 
 
 def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition: Edition) -> None:
-    before = ask(cache)
+    before = fetch(cache)
     site.body = BODY + b"changed"
     factories.make_paper(edition)
-    after = ask(cache)
+    after = fetch(cache)
     assert after[2] == site.body
     assert after[1]["ETag"] != before[1]["ETag"]
-    assert len(site.asked) == 2
+    assert len(site.requested_paths) == 2
 
 
 def test_pages_without_times_are_cached_while_an_edition_runs(
@@ -67,26 +67,26 @@ def test_pages_without_times_are_cached_while_an_edition_runs(
     factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
     own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
     for path in (*own, *own):
-        ask(cache, path)
+        fetch(cache, path)
 
-    assert sorted(site.asked) == sorted([*own, *own[:3]])
+    assert sorted(site.requested_paths) == sorted([*own, *own[:3]])
 
 
 def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site, edition: Edition) -> None:
     other = factories.make_edition(2026)
-    ask(cache, "/2021/")
+    fetch(cache, "/2021/")
     factories.make_paper(other)
-    ask(cache, "/2021/")
-    assert site.asked == ["/2021/"]
+    fetch(cache, "/2021/")
+    assert site.requested_paths == ["/2021/"]
 
 
 def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -> None:
     until = datetime.now(UTC) + timedelta(seconds=0.2)
     edition = factories.make_edition(2027, papers_public_from=until)
-    ask(cache, "/2027/papers/")
+    fetch(cache, "/2027/papers/")
     threading.Event().wait(max(0.0, (until - datetime.now(UTC)).total_seconds()) + 0.05)
-    ask(cache, "/2027/papers/")
-    assert site.asked == ["/2027/papers/"] * 2
+    fetch(cache, "/2027/papers/")
+    assert site.requested_paths == ["/2027/papers/"] * 2
     assert Paper.objects.filter(edition=edition).count() == 0
 
 
@@ -107,9 +107,9 @@ def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -
 )
 def test_personal_requests_bypass_the_cache(cache: PageCache, site: Site, headers: dict[str, str]) -> None:
     path, query = headers.pop("PATH_INFO", "/2021/"), headers.pop("QUERY_STRING", "")
-    ask(cache, path, query, **headers)
-    ask(cache, path, query, **headers)
-    assert len(site.asked) == 2
+    fetch(cache, path, query, **headers)
+    fetch(cache, path, query, **headers)
+    assert len(site.requested_paths) == 2
 
 
 @pytest.mark.parametrize(
@@ -128,28 +128,28 @@ def test_private_response_is_not_cached(
 ) -> None:
     site.status = status
     site.headers += [header] if header else []
-    ask(cache)
-    assert ask(cache)[0] == status
-    assert len(site.asked) == 2
+    fetch(cache)
+    assert fetch(cache)[0] == status
+    assert len(site.requested_paths) == 2
 
 
 def test_known_parameters_in_any_order_are_one_page(cache: PageCache, site: Site) -> None:
-    ask(cache, "/2021/papers/", "topic=a&page=2")
-    ask(cache, "/2021/papers/", "page=2&topic=a")
-    assert len(site.asked) == 1
+    fetch(cache, "/2021/papers/", "topic=a&page=2")
+    fetch(cache, "/2021/papers/", "page=2&topic=a")
+    assert len(site.requested_paths) == 1
 
 
 @pytest.mark.parametrize("condition", ["HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE"])
 def test_reader_who_has_the_page_gets_304_without_body(
     cache: PageCache, site: Site, edition: Edition, condition: str
 ) -> None:
-    headers = ask(cache)[1]
+    headers = fetch(cache)[1]
     known = {condition: headers["ETag" if condition == "HTTP_IF_NONE_MATCH" else "Last-Modified"]}
-    status, answered, body = ask(cache, **known)
+    status, answered, body = fetch(cache, **known)
     assert (status, body, answered["ETag"]) == ("304 Not Modified", b"", headers["ETag"])
     Edition.objects.filter(pk=edition.pk).update(changed_at=datetime.now(UTC) + timedelta(seconds=2))
     site.body = BODY + b"changed"
-    assert ask(cache, **known)[0] == "200 OK"
+    assert fetch(cache, **known)[0] == "200 OK"
 
 
 @pytest.mark.parametrize(
@@ -164,26 +164,26 @@ def test_reader_who_has_the_page_gets_304_without_body(
 def test_page_is_compressed_as_the_reader_takes_it(
     cache: PageCache, accepted: str, encoding: str | None, decode: Any
 ) -> None:
-    _, headers, body = ask(cache, HTTP_ACCEPT_ENCODING=accepted)
+    _, headers, body = fetch(cache, HTTP_ACCEPT_ENCODING=accepted)
     assert headers.get("Content-Encoding") == encoding
     assert decode(body) == BODY
     assert int(headers["Content-Length"]) == len(body)
 
 
 def test_head_has_the_headers_of_get_and_no_body(cache: PageCache) -> None:
-    get, head = ask(cache), ask(cache, REQUEST_METHOD="HEAD")
+    get, head = fetch(cache), fetch(cache, REQUEST_METHOD="HEAD")
     assert head == (get[0], get[1], b"")
 
 
 def test_memory_is_bounded_and_the_least_recently_used_page_is_dropped(site: Site, edition: Edition) -> None:
     cache = PageCache(site, max_bytes=3 * (HEADERS_BYTES + TAG_BYTES))
     for path in ("/2021/a", "/2021/b", "/2021/a", "/2021/c", "/2021/a", "/2021/b"):
-        ask(cache, path)
-    assert site.asked == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
+        fetch(cache, path)
+    assert site.requested_paths == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
 
 
 def test_page_is_held_compressed(cache: PageCache) -> None:
-    ask(cache)
+    fetch(cache)
     entry = cache.entries.get(Key("/2021/", ""))
 
     assert entry is not None
@@ -196,25 +196,25 @@ def test_http_is_left_to_django_where_https_is_demanded(
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    ask(cache)
-    ask(cache)
-    assert len(site.asked) == 2
-    ask(cache, HTTP_X_FORWARDED_PROTO="https")
-    ask(cache, HTTP_X_FORWARDED_PROTO="https")
-    assert len(site.asked) == 3
+    fetch(cache)
+    fetch(cache)
+    assert len(site.requested_paths) == 2
+    fetch(cache, HTTP_X_FORWARDED_PROTO="https")
+    fetch(cache, HTTP_X_FORWARDED_PROTO="https")
+    assert len(site.requested_paths) == 3
 
 
 def test_pages_are_served_while_the_database_is_away(
     cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(cache)
+    fetch(cache)
 
     def fail(at: datetime) -> None:
         raise DatabaseError
 
     monkeypatch.setattr("conference.cache_lifetimes.read_cache_states", fail)
-    assert ask(cache)[2] == BODY
-    assert len(site.asked) == 1
+    assert fetch(cache)[2] == BODY
+    assert len(site.requested_paths) == 1
 
 
 def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +233,7 @@ def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPat
 
     def read() -> None:
         started.wait()
-        answers.append(ask(cache)[2])
+        answers.append(fetch(cache)[2])
 
     readers = [threading.Thread(target=read) for _ in range(8)]
     for reader in readers:

@@ -12,7 +12,13 @@ from papers.models import Paper
 from schedule.models import Presentation, Release, Session
 from schedule.releases import ProgramChange, announce, pending_release
 from tests import factories as make
-from tests.website.marked import LOW, hide_beside_paper, hide_drafts, hide_in_program, make_public_program
+from tests.website.sample_program import (
+    MARKER_LOWER,
+    add_draft_content,
+    add_draft_papers,
+    add_draft_schedule,
+    make_public_program,
+)
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
@@ -93,17 +99,19 @@ def test_release_is_one_change_of_its_edition(edition: Edition) -> None:
 def test_trap_16_drafts_and_embargoed_things_are_in_no_release() -> None:
     program = make_public_program()
     announce(program["edition"], NOON)
-    hide_drafts(program["edition"])
-    hide_in_program(program["edition"], program["paper"], program["person"], program["session"])
-    hide_beside_paper(program["edition"], program["paper"], program["person"])
+    add_draft_content(program["edition"])
+    add_draft_schedule(program["edition"], program["paper"], program["person"], program["session"])
+    add_draft_papers(program["edition"], program["paper"], program["person"])
     announce(program["edition"], NOON)
     embargoed = make.make_edition(2032, papers_public_from=None)
-    make.make_presentation(make.make_session(embargoed, uid="open"), make.make_paper(embargoed, uid=LOW))
+    make.make_presentation(
+        make.make_session(embargoed, uid="open"), make.make_paper(embargoed, uid=MARKER_LOWER)
+    )
     announce(embargoed, NOON)
     told = Release.objects.filter(published_at=NOON)
     stored = str(list(told.values("title", "text", "changes", "snapshot"))).lower()
 
-    assert LOW not in stored
+    assert MARKER_LOWER not in stored
     assert [*(Release.objects.get(edition=embargoed).snapshot or {})] == ["session:open"]
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests import factories as make
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 # Paths that anonymous visitors and programs request, one of each kind, with their status codes.
 KINDS = {

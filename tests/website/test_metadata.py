@@ -8,7 +8,7 @@ from people.models import PersonName
 from tests import factories as make
 from tests.linked import linked, tags
 from tests.reading import read
-from tests.website.marked import PAGES, make_public_program
+from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SITE = "http://127.0.0.1:8000"

@@ -14,7 +14,7 @@ from pagecache import per_revision
 from pagecache.keys import parse_address
 from pagecache.tags import edition_slug, response_tags
 from tests.reading import read
-from tests.website.marked import PAGES, make_public_program
+from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

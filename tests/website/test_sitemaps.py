@@ -12,7 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from conference.models import Edition
 from tests import factories as make
 from tests.reading import read
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 from website import sitemaps
 
 pytestmark = pytest.mark.django_db

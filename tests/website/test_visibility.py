@@ -18,7 +18,7 @@ from conference.models import Edition
 from exchange.exports.agenda_files import KINDS
 from search.models import Document, Word
 from tests import factories as make
-from tests.website.marked import LOW, MARKER, make_marked_program
+from tests.website.sample_program import MARKER, MARKER_LOWER, make_program_with_hidden_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -39,14 +39,21 @@ SAMPLES: dict[str, list[Any]] = {
 }
 # Keys of rows by section of the URL: public rows, hidden ones, and one of a hidden edition.
 ROWS = {
-    "institutions": ["kings", f"{LOW}-university"],
-    "pages": ["guide", "conduct", f"{LOW}-page"],
-    "papers": ["p1", f"{LOW}-p", f"{LOW}-w", f"{LOW}-ghost"],
-    "people": ["ada", f"{LOW}-m", f"{LOW}-m1", f"{LOW}-ghost"],
-    "presentations": ["a1", f"{LOW}-a", f"{LOW}-b", f"{LOW}-c"],
-    "rooms": ["hall", f"{LOW}-room", f"{LOW}-ghost"],
-    "sessions": ["s1", "t1", f"{LOW}-s", f"{LOW}-part", f"{LOW}-back", f"{LOW}-ghost"],
-    "topics": ["engines", f"{LOW}-topic"],
+    "institutions": ["kings", f"{MARKER_LOWER}-university"],
+    "pages": ["guide", "conduct", f"{MARKER_LOWER}-page"],
+    "papers": ["p1", f"{MARKER_LOWER}-p", f"{MARKER_LOWER}-w", f"{MARKER_LOWER}-ghost"],
+    "people": ["ada", f"{MARKER_LOWER}-m", f"{MARKER_LOWER}-m1", f"{MARKER_LOWER}-ghost"],
+    "presentations": ["a1", f"{MARKER_LOWER}-a", f"{MARKER_LOWER}-b", f"{MARKER_LOWER}-c"],
+    "rooms": ["hall", f"{MARKER_LOWER}-room", f"{MARKER_LOWER}-ghost"],
+    "sessions": [
+        "s1",
+        "t1",
+        f"{MARKER_LOWER}-s",
+        f"{MARKER_LOWER}-part",
+        f"{MARKER_LOWER}-back",
+        f"{MARKER_LOWER}-ghost",
+    ],
+    "topics": ["engines", f"{MARKER_LOWER}-topic"],
 }
 SAMPLES["uid"] = sorted(
     {uid for name in ("papers", "people", "presentations", "sessions") for uid in ROWS[name]}
@@ -83,11 +90,11 @@ def filled(route: str) -> list[str]:
     return [path for sample in samples for path in filled(f"{before}{sample}{after}")]
 
 
-def every_address() -> list[str]:
+def all_paths() -> list[str]:
     return [path for route in addresses(get_resolver().url_patterns) for path in filled(route)]
 
 
-def unpacked(body: bytes) -> str:
+def response_text(body: bytes) -> str:
     """Return a response body as text; of a ZIP file, the names and texts of all members."""
     if not body.startswith(b"PK"):
         return body.decode(errors="replace")
@@ -95,24 +102,30 @@ def unpacked(body: bytes) -> str:
         return " ".join(f"{name} {packed.read(name).decode(errors='replace')}" for name in packed.namelist())
 
 
-def leaks(client: Client, paths: list[str]) -> list[str]:
+def leaking_paths(client: Client, paths: list[str]) -> list[str]:
     """Return the paths whose response contains the marker, in any case, except where it repeats the query."""
     found = []
     for path in paths:
         response = client.get(path, follow=True)
         assert response.status_code < 500, path
-        body = unpacked(response.getvalue())
+        body = response_text(response.getvalue())
         text = f"{body} {response.headers} {response.redirect_chain}".lower()
-        for asked in (path.lower(), f"q={LOW}", f'value="{LOW}"', f"words</span> {LOW}", f"“{LOW}”"):
+        for asked in (
+            path.lower(),
+            f"q={MARKER_LOWER}",
+            f'value="{MARKER_LOWER}"',
+            f"words</span> {MARKER_LOWER}",
+            f"“{MARKER_LOWER}”",
+        ):
             text = text.replace(asked, "")
-        if LOW in text:
+        if MARKER_LOWER in text:
             found.append(path)
     return found
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _program(made_once: Callable[..., Any]) -> None:
-    made_once(make_marked_program)
+    made_once(make_program_with_hidden_rows)
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +138,7 @@ def test_marker_shows_nowhere_and_no_visitor_gets_a_cookie(client: Client) -> No
     later = make.make_edition(2031, public_from=timezone.now() + timedelta(days=1), name=f"MLSys {MARKER}")
     make.make_topic(later, MARKER)
 
-    assert leaks(client, every_address()) == []
+    assert leaking_paths(client, all_paths()) == []
     assert client.cookies == {}
 
 
@@ -139,19 +152,21 @@ def test_hidden_row_is_in_no_list_with_any_parameters(client: Client) -> None:
     lists = [path for route in routes for path in filled(route) if not path.startswith(("/2030/", "/2031/"))]
 
     assert {"/2021/papers/", "/2021/schedule/2021-04-06/", "/people/", "/search/feed"} <= set(lists)
-    assert leaks(client, [path + query for path in lists for query in QUERIES]) == []
+    assert leaking_paths(client, [path + query for path in lists for query in QUERIES]) == []
 
 
 @pytest.mark.parametrize(
-    "words", [MARKER, f"{MARKER[:-1]}x", LOW[:4], f"author:{MARKER}", f"ada -{MARKER[:3]}"]
+    "words", [MARKER, f"{MARKER[:-1]}x", MARKER_LOWER[:4], f"author:{MARKER}", f"ada -{MARKER[:3]}"]
 )
 def test_marker_is_not_found_completed_or_corrected(client: Client, words: str) -> None:
     for scope in ("", "/2021", "/2030"):
         for page in ("search/", "search/suggest"):
             text = unquote(client.get(f"{scope}/{page}", {"q": words}).getvalue().decode().lower())
-            assert LOW not in text.replace(words.lower(), "").replace(f"“{LOW}”", ""), f"{scope}/{page}"
-    assert [str(document) for document in Document.objects.all() if LOW in document.text()] == []
-    assert not Word.objects.filter(word__contains=LOW).exists()
+            assert MARKER_LOWER not in text.replace(words.lower(), "").replace(f"“{MARKER_LOWER}”", ""), (
+                f"{scope}/{page}"
+            )
+    assert [str(document) for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
+    assert not Word.objects.filter(word__contains=MARKER_LOWER).exists()
 
 
 @pytest.mark.parametrize("embargo", [None, timedelta(hours=1)])
@@ -166,15 +181,15 @@ def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: t
     edition.key_dates.all().delete()
     edition.committee_roles.all().delete()
 
-    assert leaks(client, [path for path in every_address() if "2021" not in path]) == []
+    assert leaking_paths(client, [path for path in all_paths() if "2021" not in path]) == []
 
 
 def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
     """Assert that the requests see public rows of every model, so that the search is meaningful."""
     pages = "".join(
         client.get(path).getvalue().decode(errors="replace")
-        for path in every_address()
-        if LOW not in path and "2021" in path
+        for path in all_paths()
+        if MARKER_LOWER not in path and "2021" in path
     )
 
     for word in (

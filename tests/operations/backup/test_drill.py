@@ -20,7 +20,7 @@ SEED = """
 from django.contrib.auth.models import Group, Permission, User
 from django.core.files.base import ContentFile
 from tests import factories as make
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 program = make_public_program()
 edition, person = program["edition"], make.make_person("Zoë 李 Łukasz", email="zoe@example.org")
 person.photo.save("zoe.png", ContentFile(bytes(range(256)) * 4000))

@@ -9,7 +9,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.website.marked import make_public_program
+from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from exchange.exports.downloads import file_names
 from exchange.formats import writable
 from tests.catalogs import django_messages, public_messages
 from tests.pseudolocale import pseudolocale, untranslated
-from tests.website.marked import PAGES, make_public_program
+from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SCRIPTS = Path(__file__).resolve().parents[2] / "static" / "js"

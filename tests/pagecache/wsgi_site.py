@@ -1,4 +1,4 @@
-"""A page cache in front of an application that counts."""
+"""A page cache in front of an application that records requests."""
 
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -13,18 +13,18 @@ class Site:
     """A WSGI application that records the paths of its requests."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self.status, self.body = "200 OK", BODY
         self.headers = [("Content-Type", "text/html")]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
-        self.asked.append(environ["PATH_INFO"])
+        self.requested_paths.append(environ["PATH_INFO"])
         assert environ["REQUEST_METHOD"] == "GET" or "HTTP_COOKIE" in environ
         start_response(self.status, self.headers)
         return [self.body]
 
 
-def ask(
+def fetch(
     cache: PageCache, path: str = "/2021/", query: str = "", **headers: str
 ) -> tuple[str, dict[str, str], bytes]:
     environ: dict[str, Any] = {
@@ -34,10 +34,10 @@ def ask(
         **headers,
     }
     setup_testing_defaults(environ)
-    begun: list[Any] = []
+    response_start: list[Any] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Any:
-        begun[:] = [status, dict(headers)]
+        response_start[:] = [status, dict(headers)]
 
     body = b"".join(cache(environ, start_response))
-    return begun[0], begun[1], body
+    return response_start[0], response_start[1], body

@@ -13,8 +13,8 @@ from exchange.exports.downloads import APP_FORMATS, file_names
 from exchange.formats import writable
 from pagecache.middleware import PageCache
 from tests.connections import left_open
-from tests.website.marked import LOW, make_marked_program
-from tests.website.test_visibility import every_address, leaks, unpacked
+from tests.website.sample_program import MARKER_LOWER, make_program_with_hidden_rows
+from tests.website.test_visibility import all_paths, leaking_paths, response_text
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def program(made_once: Callable[..., Any]) -> Any:
-    return made_once(make_marked_program)
+    return made_once(make_program_with_hidden_rows)
 
 
-def files(edition: Any) -> Iterator[tuple[str, str]]:
+def program_files(edition: Any) -> Iterator[tuple[str, str]]:
     """Yield the name and path of a file in every registered format."""
     for name, fmt in writable().items():
         for file in file_names(fmt, edition):
@@ -40,33 +40,35 @@ def files(edition: Any) -> Iterator[tuple[str, str]]:
 
 
 def test_no_file_of_any_format_holds_the_marker(client: Client, program: dict[str, Any]) -> None:
-    found = dict(files(program["edition"]))
-    paths = [path for _, path in files(program["edition"])]
+    found = dict(program_files(program["edition"]))
+    paths = [path for _, path in program_files(program["edition"])]
 
     assert found.keys() >= writable().keys()
-    assert leaks(client, paths) == []
+    assert leaking_paths(client, paths) == []
 
 
 def test_every_format_shows_what_is_public(client: Client, program: dict[str, Any]) -> None:
     """Assert that public rows are found in each file, so that the search for the marker is meaningful."""
     shown: dict[str, str] = {}
-    for name, path in files(program["edition"]):
-        shown[name] = shown.get(name, "") + unpacked(client.get(path).getvalue())
+    for name, path in program_files(program["edition"]):
+        shown[name] = shown.get(name, "") + response_text(client.get(path).getvalue())
 
     assert [name for name, text in shown.items() if "Notes" not in text and "Engines" not in text] == []
 
 
 def test_agenda_does_not_reveal_hidden_rows(client: Client, program: dict[str, Any]) -> None:
-    stars = "+".join(f"{kind}.{LOW}-{end}" for kind in "sp" for end in ("s", "a", "b", "c", "part", "ghost"))
+    stars = "+".join(
+        f"{kind}.{MARKER_LOWER}-{end}" for kind in "sp" for end in ("s", "a", "b", "c", "part", "ghost")
+    )
     query = f"?s=s.s1+{stars}"
     paths = ["/2021/agenda/", *(f"/2021/agenda.{ending}" for ending in KINDS)]
     texts = [client.get(f"{path}{query}").getvalue().decode().lower() for path in paths]
     texts = [text.replace("\r\n ", "") for text in texts]
     for end in ("s", "a", "b", "c", "part", "ghost"):
-        texts = [text.replace(f"{LOW}-{end}", "") for text in texts]
+        texts = [text.replace(f"{MARKER_LOWER}-{end}", "") for text in texts]
 
     assert "engines" in texts[0]
-    assert [path for path, text in zip(paths, texts, strict=True) if LOW in text] == []
+    assert [path for path, text in zip(paths, texts, strict=True) if MARKER_LOWER in text] == []
 
 
 def kept(cache: PageCache, path: str, cookie: str = "") -> str:
@@ -75,17 +77,17 @@ def kept(cache: PageCache, path: str, cookie: str = "") -> str:
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
     with left_open():
         body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, headers)))  # type: ignore[arg-type]
-        return f"{begun} {unpacked(b''.join(body))}"
+        return f"{begun} {response_text(b''.join(body))}"
 
 
 def test_nothing_hidden_is_cached(admin_client: Client, program: dict[str, Any]) -> None:
     admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
     cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
     # Only pages have a preview.
-    paths = [path for path in every_address() if path.startswith("/2021/") and path.endswith("/")]
-    cache, paths = PageCache(django), [path for path in paths if LOW not in path]
-    shown = [path for path in paths if LOW in kept(cache, path, cookie).lower()]
-    found = [path for _ in range(2) for path in shown if LOW in kept(cache, path).lower()]
+    paths = [path for path in all_paths() if path.startswith("/2021/") and path.endswith("/")]
+    cache, paths = PageCache(django), [path for path in paths if MARKER_LOWER not in path]
+    shown = [path for path in paths if MARKER_LOWER in kept(cache, path, cookie).lower()]
+    found = [path for _ in range(2) for path in shown if MARKER_LOWER in kept(cache, path).lower()]
 
     assert {"/2021/papers/", "/2021/schedule/", "/2021/awards/"} <= {*shown}
     assert found == []

@@ -15,7 +15,7 @@ from tests import factories as make
 
 # A word in all hidden rows and in no public one.
 MARKER = "Xyzzyqwert"
-LOW = MARKER.lower()
+MARKER_LOWER = MARKER.lower()
 # Pages of the public program, one of each type.
 PAGES = (
     "/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/topics/engines/", "/2021/awards/",
@@ -58,20 +58,20 @@ def make_public_program() -> dict[str, Any]:
 
 
 @lock()
-def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
+def add_hidden_rows(edition: Edition, paper: Any, person: Person, session: Any) -> None:
     """Create drafts with the marker, and put the marker into private fields of public rows."""
-    person.email = f"{LOW}@example.org"
+    person.email = f"{MARKER_LOWER}@example.org"
     person.save()
-    hide_former_name(edition, person)
-    hide_drafts(edition)
-    hide_what_was_announced(edition)
-    hide_in_program(edition, paper, person, session)
-    hide_beside_paper(edition, paper, person)
+    add_hidden_former_name(edition, person)
+    add_draft_content(edition)
+    add_session_back_to_draft(edition)
+    add_draft_schedule(edition, paper, person, session)
+    add_draft_papers(edition, paper, person)
     other = make.make_edition(2030, public_from=None, name=f"MLSys {MARKER}", city=MARKER)
-    hide_edition(other)
+    fill_hidden_edition(other)
 
 
-def hide_former_name(edition: Edition, person: Person) -> None:
+def add_hidden_former_name(edition: Edition, person: Person) -> None:
     """Create a hidden former name of a person, under which papers, roles and talks were printed."""
     former = f"Ada {MARKER}"
     PersonName.objects.create(person=person, name=former, hidden=True)
@@ -82,13 +82,13 @@ def hide_former_name(edition: Edition, person: Person) -> None:
     talk = make.make_presentation(session, title="Old talk")
     talk.speakers.create(person=person, name=former)
     make.make_presentation(session, paper)
-    hide_merged(edition, person, former)
+    merge_people_with_hidden_names(edition, person, former)
 
 
-def hide_merged(edition: Edition, person: Person, former: str) -> None:
+def merge_people_with_hidden_names(edition: Edition, person: Person, former: str) -> None:
     """Merge two people into a person: one with the hidden name, one whose name is hidden by the merge."""
     for number, name in enumerate((former, f"{MARKER} Lovelace")):
-        uid = f"{LOW}-m{number or ''}"
+        uid = f"{MARKER_LOWER}-m{number or ''}"
         other = make.make_person(name, uid=uid, native_name=MARKER, affiliation=MARKER, email=f"{uid}@e.org")
         make.add_author(make.make_paper(edition, title=f"Merged notes {number}"), other)
         make.make_committee_role(edition, other, f"Chair {number}")
@@ -98,10 +98,10 @@ def hide_merged(edition: Edition, person: Person, former: str) -> None:
         person.refresh_from_db()
 
 
-def hide_drafts(edition: Edition) -> None:
+def add_draft_content(edition: Edition) -> None:
     """Create drafts of pages, sponsors, announcements, key dates and releases."""
-    make.make_page(edition, slug=f"{LOW}-page", title=MARKER, body=MARKER, status="draft")
-    make.make_page(None, slug=f"{LOW}-page", title=MARKER, status="draft")
+    make.make_page(edition, slug=f"{MARKER_LOWER}-page", title=MARKER, body=MARKER, status="draft")
+    make.make_page(None, slug=f"{MARKER_LOWER}-page", title=MARKER, status="draft")
     make.make_sponsor(edition, f"{MARKER} Inc", tier=MARKER, status="draft")
     make.make_announcement(edition, title=MARKER, text=MARKER, status="draft")
     make.make_key_date(edition, MARKER, status="draft")
@@ -110,49 +110,59 @@ def hide_drafts(edition: Edition) -> None:
     Release.objects.create(edition=edition, number=90, title=MARKER, text=MARKER, published_at=later)
 
 
-def hide_what_was_announced(edition: Edition) -> None:
+def add_session_back_to_draft(edition: Edition) -> None:
     """Create an announced session that became a draft again without an announcement."""
-    back = make.make_session(edition, uid=f"{LOW}-back", title=MARKER)
+    session = make.make_session(edition, uid=f"{MARKER_LOWER}-back", title=MARKER)
     announce(edition, make.PAST)
-    Session.objects.filter(pk=back.pk).update(status="draft")
+    Session.objects.filter(pk=session.pk).update(status="draft")
 
 
-def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) -> None:
+def add_draft_schedule(edition: Edition, paper: Any, person: Person, session: Any) -> None:
     """Create drafts in the timetable, and people and rooms that only drafts show."""
-    room = make.make_room(edition, MARKER, slug=f"{LOW}-room")
-    draft = make.make_session(edition, uid=f"{LOW}-s", title=MARKER, status="draft", room=room)
+    room = make.make_room(edition, MARKER, slug=f"{MARKER_LOWER}-room")
+    draft = make.make_session(edition, uid=f"{MARKER_LOWER}-s", title=MARKER, status="draft", room=room)
     make.add_role(draft, f"Only {MARKER}")
-    part = make.make_session(edition, uid=f"{LOW}-part", title=MARKER, parent=draft)
-    make.make_presentation(part, title=MARKER, speakers=[f"Second {MARKER}"], uid=f"{LOW}-a")
-    make.make_presentation(draft, paper, uid=f"{LOW}-b", board=MARKER)
+    subsession = make.make_session(edition, uid=f"{MARKER_LOWER}-part", title=MARKER, parent=draft)
+    make.make_presentation(subsession, title=MARKER, speakers=[f"Second {MARKER}"], uid=f"{MARKER_LOWER}-a")
+    make.make_presentation(draft, paper, uid=f"{MARKER_LOWER}-b", board=MARKER)
     make.make_presentation(session, title=MARKER, speakers=[f"Third {MARKER}"], status="draft")
-    make.make_presentation(session, make.make_paper(edition, title=MARKER, status="draft"), uid=f"{LOW}-c")
+    make.make_presentation(
+        session, make.make_paper(edition, title=MARKER, status="draft"), uid=f"{MARKER_LOWER}-c"
+    )
 
 
-def hide_beside_paper(edition: Edition, paper: Any, person: Person) -> None:
+def add_draft_papers(edition: Edition, paper: Any, person: Person) -> None:
     """Create draft and withdrawn papers with authors, topics, tracks and awards, and hidden material."""
-    topic = make.make_topic(edition, MARKER, slug=f"{LOW}-topic")
-    institution = make.make_institution(f"University of {MARKER}", slug=f"{LOW}-university")
+    topic = make.make_topic(edition, MARKER, slug=f"{MARKER_LOWER}-topic")
+    institution = make.make_institution(f"University of {MARKER}", slug=f"{MARKER_LOWER}-university")
     draft = make.make_paper(
-        edition, uid=f"{LOW}-p", title=MARKER, topic=topic, track=MARKER, keywords=[MARKER], status="draft"
+        edition,
+        uid=f"{MARKER_LOWER}-p",
+        title=MARKER,
+        topic=topic,
+        track=MARKER,
+        keywords=[MARKER],
+        status="draft",
     )
     author = make.add_author(draft, f"Drafted {MARKER}", affiliations=[MARKER])
     author.institutions.add(institution)
-    make.make_paper(edition, [person], uid=f"{LOW}-w", title=MARKER, track=MARKER, status="withdrawn")
+    make.make_paper(
+        edition, [person], uid=f"{MARKER_LOWER}-w", title=MARKER, track=MARKER, status="withdrawn"
+    )
     make.make_material(paper, label=MARKER, url=f"https://example.org/{MARKER}", visible=False)
     make.make_award(edition, [paper, person], name=MARKER, citation=MARKER, status="draft")
     make.make_award(edition, [draft], name="Open award")
 
 
-def hide_edition(edition: Edition) -> None:
+def fill_hidden_edition(edition: Edition) -> None:
     """Create a complete program in an edition that is not public."""
-    ghost = make.make_person(f"Ghost {MARKER}", uid=f"{LOW}-ghost")
-    paper = make.make_paper(edition, [ghost], uid=f"{LOW}-ghost", title=MARKER)
-    session = make.make_session(edition, uid=f"{LOW}-ghost", title=MARKER)
+    ghost = make.make_person(f"Ghost {MARKER}", uid=f"{MARKER_LOWER}-ghost")
+    paper = make.make_paper(edition, [ghost], uid=f"{MARKER_LOWER}-ghost", title=MARKER)
+    session = make.make_session(edition, uid=f"{MARKER_LOWER}-ghost", title=MARKER)
     make.add_role(session, ghost)
     make.make_presentation(session, paper)
     make.make_award(edition, [paper, ghost], name=MARKER)
-    make.make_page(edition, slug=f"{LOW}-ghost", title=MARKER)
+    make.make_page(edition, slug=f"{MARKER_LOWER}-ghost", title=MARKER)
     make.make_sponsor(edition, MARKER)
     make.make_announcement(edition, title=MARKER, text=MARKER)
     make.make_key_date(edition, MARKER)
@@ -161,8 +171,8 @@ def hide_edition(edition: Edition) -> None:
 
 
 @lock()
-def make_marked_program() -> dict[str, Any]:
+def make_program_with_hidden_rows() -> dict[str, Any]:
     """Create a public program and hidden rows of every kind."""
     program = make_public_program()
-    hide_in(program["edition"], program["paper"], program["person"], program["session"])
+    add_hidden_rows(program["edition"], program["paper"], program["person"], program["session"])
     return program
