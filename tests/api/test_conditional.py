@@ -111,8 +111,8 @@ def test_cached_response_is_compressed_and_has_cors_headers(paper: Paper) -> Non
     cache = PageCache(application)
     _, headers, _ = fetch(cache, PAPERS, HTTP_ACCEPT_ENCODING="br", HTTP_ORIGIN="https://app.example")
     assert (headers["Content-Encoding"], headers["Access-Control-Allow-Origin"]) == ("br", "*")
-    status, again, _ = fetch(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
-    assert (status, again["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
+    status, not_modified_headers, _ = fetch(cache, PAPERS, HTTP_IF_NONE_MATCH=headers["ETag"])
+    assert (status, not_modified_headers["Access-Control-Allow-Origin"]) == ("304 Not Modified", "*")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from tests.website.test_visibility import response_text
 # Merged people (-m) are not hidden: their URL redirects to the remaining person.
 SUFFIXES = ("p", "w", "s", "a", "b", "c", "ghost", "topic", "room", "page", "university", "back", "part")
 # Parameters whose values are ids. These are tested with all hidden ids, others with some.
-OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topic"}
-HIDDEN = [MARKER_LOWER, *(f"{MARKER_LOWER}-{end}" for end in ENDS)]
+ID_PARAMETERS = {"award", "institution", "paper", "person", "room", "session", "topic"}
+HIDDEN_IDS = [MARKER_LOWER, *(f"{MARKER_LOWER}-{end}" for end in SUFFIXES)]
 
 pytestmark = pytest.mark.django_db
 
@@ -66,9 +66,9 @@ def test_hidden_row_is_not_found(client: Client, program: dict[str, Any]) -> Non
                 assert client.get(f"/api/v1/{name}/{edition}{value}/").status_code == 404, (name, value)
 
 
-@pytest.mark.parametrize("words", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", MARKER_LOWER[:4]])
-def test_draft_is_not_found_by_searching(client: Client, program: dict[str, Any], words: str) -> None:
-    kinds = [name for name, resource in RESOURCES.items() if resource.kind]
+@pytest.mark.parametrize("query", [MARKER, f"author:{MARKER}", f"{MARKER[:-1]}x", MARKER_LOWER[:4]])
+def test_search_finds_no_draft(client: Client, program: dict[str, Any], query: str) -> None:
+    searchable = [name for name, resource in RESOURCES.items() if resource.kind]
 
     assert {*searchable} == {"pages", "people", "papers", "sessions", "presentations"}
     assert {name: ids(client, name, q=query) for name in searchable} == {name: [] for name in searchable}

@@ -49,7 +49,7 @@ def test_paper_is_created_with_its_authors_in_one_request(writer: Writer) -> Non
     make.make_institution(slug="engines")
     for uid in ("zed", "abe"):
         make.make_person(f"{uid.title()} Person", uid=uid)
-    answer = writer.fetch(
+    response = writer.request(
         "post",
         "papers/",
         {
@@ -165,14 +165,14 @@ def test_invalid_author_rolls_back_the_whole_request(writer: Writer, paper: Pape
 @pytest.mark.parametrize("body", ["[]", "1", '"x"', "null", "{", '{"title": NaN}', "[" * 100_000, "\xff"])
 def test_body_that_is_not_a_json_object_is_refused(writer: Writer, paper: Paper, body: str) -> None:
     version = writer.get(PATH)["ETag"]
-    answer = writer.fetch("patch", PATH, body.encode("latin-1"), 400, HTTP_IF_MATCH=version)
+    response = writer.request("patch", PATH, body.encode("latin-1"), 400, HTTP_IF_MATCH=version)
 
     assert response.json()["detail"]
 
 
 def test_too_long_body_and_other_content_types_are_refused(writer: Writer, paper: Paper) -> None:
     version = writer.get(PATH)["ETag"]
-    writer.fetch("patch", PATH, {"abstract": "x" * 3_000_000}, 400, HTTP_IF_MATCH=version)
+    writer.request("patch", PATH, {"abstract": "x" * 3_000_000}, 400, HTTP_IF_MATCH=version)
     response = writer.client.post("/api/v1/papers/", {"title": "x"}, **writer.headers)
 
     assert response.status_code == 415
@@ -204,13 +204,13 @@ def test_paper_without_an_id_gets_one(writer: Writer) -> None:
 def test_second_save_of_one_version_is_refused_with_the_current_row(writer: Writer, paper: Paper) -> None:
     """Trap 19: of two clients with the same version, one saves the title, then the other the track."""
     version = writer.get(PATH)["ETag"]
-    writer.fetch("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
-    refused = writer.fetch("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
+    writer.request("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
+    refused = writer.request("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
 
     paper.refresh_from_db()
     assert (paper.title, paper.track) == ("First", "")
     assert refused["current"]["written"]["title"] == "First"
-    writer.fetch("delete", PATH, None, 412, HTTP_IF_MATCH=version)
+    writer.request("delete", PATH, None, 412, HTTP_IF_MATCH=version)
     assert Paper.objects.count() == 1
 
 
@@ -224,12 +224,12 @@ def test_version_of_a_response_is_not_newer_than_its_content(
         Paper.objects.filter(pk=paper.pk).update(abstract="Somebody else's.")
         return rows
 
-    monkeypatch.setattr(Reader, "objects", changed_behind)
-    read = writer.fetch("get", PATH)
+    monkeypatch.setattr(Reader, "objects", objects_before_a_change)
+    response = writer.request("get", PATH)
     monkeypatch.undo()
-    assert read.json()["abstract"] == "What was done."
-    body = {"abstract": f"{read.json()['abstract']} Mine."}
-    writer.fetch("patch", PATH, body, 412, HTTP_IF_MATCH=read["ETag"])
+    assert response.json()["abstract"] == "What was done."
+    body = {"abstract": f"{response.json()['abstract']} Mine."}
+    writer.request("patch", PATH, body, 412, HTTP_IF_MATCH=response["ETag"])
 
     assert Paper.objects.get(pk=paper.pk).abstract == "Somebody else's."
 
@@ -255,7 +255,7 @@ def test_version_changes_with_every_change_of_the_paper_and_its_authors(writer: 
 def test_change_without_a_version_is_refused(
     writer: Writer, paper: Paper, method: str, headers: dict[str, str]
 ) -> None:
-    writer.fetch(method, PATH, {"title": "Other"}, 428, **told)
+    writer.request(method, PATH, {"title": "Other"}, 428, **headers)
 
     assert Paper.objects.get().title == "Notes"
 
@@ -263,7 +263,7 @@ def test_change_without_a_version_is_refused(
 def test_version_weakened_by_a_proxy_is_accepted(writer: Writer, paper: Paper) -> None:
     version = writer.get(PATH)["ETag"]
 
-    writer.fetch("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
+    writer.request("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
 
 
 # Effects
@@ -289,7 +289,7 @@ def test_cached_page_shows_the_change(writer: Writer, paper: Paper) -> None:
     cache = PageCache(application)
     address = paper.get_absolute_url()
     assert b"Notes" in fetch(cache, address)[2]
-    writer.patch(PATH, title="Notes", abstract="A new word.", authors=listed("mia"))
+    writer.patch(PATH, title="Notes", abstract="A new word.", authors=author_list("mia"))
     cache.revisions.expire()
     page = fetch(cache, address)[2]
     assert b"A new word." in page
@@ -327,8 +327,8 @@ def test_query_count_does_not_grow_with_the_authors(
     version = writer.get("papers/2021/big/")["ETag"]
     swapped = {"title": "Bigger", "authors": author_list(*reversed(people))}
     with django_assert_num_queries(55):
-        writer.fetch("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
-    assert authors(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
+        writer.request("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
+    assert author_rows(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one writer in at a time")

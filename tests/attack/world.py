@@ -73,8 +73,8 @@ def unattacked(world: World) -> set[str]:
 def public_addresses(world: World) -> Iterator[str]:
     """Yield the URLs of the site, of files in every format, and of API resources with expanded relations."""
     edition, slug = world.edition, world.edition.slug
-    asked = [name for name, kind in SITE.items() if kind in ("page", "file")]
-    yield from (of_site(ROUTES[name], edition, world.rows) for name in asked)
+    asked = [name for name, kind in URL_KINDS.items() if kind in ("page", "file")]
+    yield from (site_url(ROUTES[name], edition, world.rows) for name in asked)
     yield from (path for _, path in program_files(edition))
     yield from (f"/{slug}/papers/?view=detailed", f"/{slug}/schedule/2021-04-06/?view=grid", "/search/?q=xq7")
     yield from (

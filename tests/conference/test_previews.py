@@ -24,7 +24,7 @@ from tests.website.sample_program import (
     fill_hidden_edition,
     make_program_with_hidden_rows,
 )
-from tests.website.test_visibility import all_paths, leaking_paths
+from tests.website.test_visibility import all_paths, find_leaks
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +49,7 @@ def request_through_cache(cache: PageCache, path: str, cookie: str = "") -> tupl
         return started[0], started[1], b"".join(body).decode(errors="replace")
 
 
-DRAFTED = [
+DRAFT_PATHS = [
     f"/2021/papers/{MARKER_LOWER}-p/{MARKER_LOWER}/",
     "/2021/papers/",
     f"/2021/sessions/{MARKER_LOWER}-s/{MARKER_LOWER}/",
@@ -117,7 +117,7 @@ def test_preview_of_one_edition_shows_no_drafts_of_another(
 ) -> None:
     start_preview(admin_client, make.make_edition(2022))
 
-    assert leaking_paths(admin_client, [path for path in DRAFTED if MARKER_LOWER not in path]) == []
+    assert find_leaks(admin_client, [path for path in DRAFT_PATHS if MARKER_LOWER not in path]) == []
     assert admin_client.get("/2030/").status_code == 404
 
 
@@ -129,15 +129,15 @@ def test_preview_shows_drafts_only_on_pages_and_stylesheets(
 
     Only pages and the stylesheet with the colors of topics may show drafts.
     """
-    begin(admin_client, program["edition"])
-    found = []
+    start_preview(admin_client, program["edition"])
+    leaking_paths = []
     for path in all_paths():
         response = admin_client.get(path, follow=True)
         is_marked = '<aside class="preview"' in response.getvalue().decode(errors="replace")
         body = f"{response.getvalue().decode(errors='replace')} {response.headers}".lower()
         is_stylesheet = "/2021/colors-" in path
         if MARKER_LOWER in body.replace(path.lower(), "") and not (is_marked or is_stylesheet):
-            found.append(path)
+            leaking_paths.append(path)
         if is_marked or is_stylesheet:
             assert response.headers["Cache-Control"] == "private, no-store", path
         if is_marked:
@@ -159,7 +159,7 @@ def test_anonymous_responses_after_a_preview_in_the_same_process_hold_no_draft(
     ]:
         admin_client.get(path)
 
-    assert leaking_paths(client, all_paths()) == []
+    assert find_leaks(client, all_paths()) == []
     assert [document for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
     assert not Word.objects.filter(word__contains=MARKER_LOWER).exists()
 
@@ -171,7 +171,7 @@ def test_search_index_is_built_without_drafts_during_a_preview(program: dict[str
         draft_people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
         refresh()
 
-    assert (shown, people) == (2, 1)
+    assert (draft_papers, draft_people) == (2, 1)
     assert [document for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
 
 

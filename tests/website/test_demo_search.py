@@ -15,14 +15,14 @@ OUTSTANDING = {
 }
 
 
-def found(text: str, year: str = "") -> list[str]:
+def search_results(text: str, year: str = "") -> list[str]:
     edition = Edition.objects.get(slug=year).pk if year else None
     keys = [
         (hit.kind, hit.object_id)
         for hit in find_documents(parse_query(text), edition=edition, limit=100).page
     ]
     documents = [Document.objects.get(kind=kind, object_id=key) for kind, key in keys]
-    return sorted(f"{one.kind} {one.key.removeprefix('mlsys')}" for one in documents)
+    return sorted(f"{document.kind} {document.key.removeprefix('mlsys')}" for document in documents)
 
 
 def papers(year: str, *uids: str) -> list[str]:
@@ -57,8 +57,8 @@ CASES = [
 
 
 @pytest.mark.django_db
-def test_searches_of_the_demo() -> None:
+def test_search_results_of_the_demo() -> None:
     import_demo()
     refresh()
 
-    assert [(text, year, found(text, year)) for text, year, _ in CASES] == CASES
+    assert [(text, year, search_results(text, year)) for text, year, _ in CASES] == CASES

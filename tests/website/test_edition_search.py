@@ -65,25 +65,25 @@ def titles(page: Page) -> list[str]:
 def chips(page: Page) -> dict[str, str]:
     return {
         link.text.removeprefix("Without "): link.attributes["href"]
-        for shown in page.all("ul", "picked")
-        for link in shown.inside("a")
+        for chip_list in page.all("ul", "picked")
+        for link in chip_list.inside("a")
     }
 
 
-def offers(page: Page, facet: str) -> list[str]:
-    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
-    found = lists.get(f"facet-{facet}")
-    return [link.text for link in found.inside("a")] if found else []
+def facet_choices(page: Page, facet: str) -> list[str]:
+    lists = {element.attributes.get("aria-labelledby"): element for element in page.all("ul")}
+    choice_list = lists.get(f"facet-{facet}")
+    return [link.text for link in choice_list.inside("a")] if choice_list else []
 
 
-def search(client: Client, words: str, **more: str) -> Page:
-    response = client.get(URL, {"q": words, **more})
+def search(client: Client, words: str, **parameters: str) -> Page:
+    response = client.get(URL, {"q": words, **parameters})
     assert response.status_code == 200
     return Page(response.content.decode())
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ("posters on scaling laws wednesday", ["Scaling laws again"]),
         ("posters on scaling", ["Scaling laws", "Scaling laws again"]),
@@ -102,26 +102,28 @@ def search(client: Client, words: str, **more: str) -> Page:
         ("award:best", ["Scaling laws"]),
     ],
 )
-def test_words_narrow(client: Client, edition: Edition, words: str, found: list[str]) -> None:
-    assert sorted(titles(search(client, words))) == found
+def test_filter_words_narrow_the_results(
+    client: Client, edition: Edition, words: str, expected: list[str]
+) -> None:
+    assert sorted(titles(search(client, words))) == expected
 
 
-def test_name_of_a_topic_stays_words_beside_papers(client: Client, edition: Edition) -> None:
+def test_topic_name_also_finds_sessions_and_pages(client: Client, edition: Edition) -> None:
     page = search(client, "robotics")
 
     assert sorted(titles(page)) == ["Arms", "Robotics in a day", "Scaling laws", "Visit"]
     assert page.texts("mark") == ["Robotics", "Robotics"]
 
 
-def test_paper_shows_star_time_place_and_board(client: Client, edition: Edition) -> None:
+def test_paper_result_shows_star_time_room_and_board(client: Client, edition: Edition) -> None:
     page = search(client, "scaling laws again")
 
     assert "Poster · Wed 7 Apr, 08:00 PDT · Hall A · Board 2" in page.main
-    stars = [one.attributes["aria-label"] for one in page.all("button", "star")]
+    stars = [button.attributes["aria-label"] for button in page.all("button", "star")]
     assert "Star: Scaling laws again" in stars
 
 
-def test_what_was_understood_is_taken_away_by_its_chip(client: Client, edition: Edition) -> None:
+def test_chip_links_to_the_search_without_its_filter(client: Client, edition: Edition) -> None:
     page = search(client, "posters on scaling wednesday")
 
     assert chips(page) == {
@@ -131,18 +133,18 @@ def test_what_was_understood_is_taken_away_by_its_chip(client: Client, edition: 
     assert titles(read(client, f"{URL}?q=scaling&day=2021-04-07")) == ["Scaling laws again"]
 
 
-def test_topic_taken_away_is_searched_for_as_words(client: Client, edition: Edition) -> None:
+def test_removed_topic_filter_is_searched_as_words(client: Client, edition: Edition) -> None:
     page = search(client, "robotics tuesday")
-    address = chips(page)["Topic Robotics"]
-    plain = read(client, f"{URL}{address}")
+    url = chips(page)["Topic Robotics"]
+    plain = read(client, f"{URL}{url}")
 
-    assert address == "?q=robotics&plain=robotics&day=2021-04-06"
+    assert url == "?q=robotics&plain=robotics&day=2021-04-06"
     assert list(chips(plain)) == ["Day Tue 6 Apr"]
     # The search index also contains the topic of a paper.
     assert titles(plain) == ["Scaling laws"]
 
 
-def test_all_understood_words_can_be_plain(client: Client, edition: Edition) -> None:
+def test_all_filter_words_can_be_searched_as_plain_words(client: Client, edition: Edition) -> None:
     page = search(client, "posters tuesday")
     link = page.links()["Search for “posters”, “tuesday” as plain words"]
 
@@ -150,7 +152,7 @@ def test_all_understood_words_can_be_plain(client: Client, edition: Edition) -> 
     assert chips(read(client, f"{URL}{link}")) == {}
 
 
-def test_nothing_found_offers_the_words_without_filters(client: Client, edition: Edition) -> None:
+def test_empty_result_offers_the_search_without_filters(client: Client, edition: Edition) -> None:
     page = search(client, "arms tuesday")
     link = page.links()["Search for “arms” without filters"]
 
@@ -158,20 +160,20 @@ def test_nothing_found_offers_the_words_without_filters(client: Client, edition:
     assert titles(read(client, f"{URL}{link}")) == ["Arms"]
 
 
-def test_facets_of_the_list_of_papers_narrow_what_was_found(client: Client, edition: Edition) -> None:
+def test_paper_facets_narrow_the_results(client: Client, edition: Edition) -> None:
     page = search(client, "scaling")
 
-    assert offers(page, "topic") == ["Robotics 1", "Theory 1"]
-    assert offers(page, "day") == ["Tue 6 Apr 1", "Wed 7 Apr 1"]
-    assert offers(page, "room") == ["Hall A 2", "Loft 1"]
-    assert offers(page, "kind") == ["Oral 1", "Poster 2"]
+    assert facet_choices(page, "topic") == ["Robotics 1", "Theory 1"]
+    assert facet_choices(page, "day") == ["Tue 6 Apr 1", "Wed 7 Apr 1"]
+    assert facet_choices(page, "room") == ["Hall A 2", "Loft 1"]
+    assert facet_choices(page, "kind") == ["Oral 1", "Poster 2"]
     narrowed = read(client, f"{URL}{page.links()['Theory 1']}")
     assert titles(narrowed) == ["Scaling laws again"]
     assert list(chips(narrowed)) == ["Topic Theory"]
     assert titles(search(client, "scaling", award="best")) == ["Scaling laws"]
 
 
-def test_institution_has_its_present_name(client: Client, edition: Edition) -> None:
+def test_institution_chip_shows_the_name(client: Client, edition: Edition) -> None:
     institution = make.make_institution("ETH", slug="eth")
     edition.papers.get(uid="p0").authorships.get().institutions.add(institution)
     edition.save()
@@ -180,29 +182,31 @@ def test_institution_has_its_present_name(client: Client, edition: Edition) -> N
 
 
 @pytest.mark.parametrize(
-    ("sort", "found"),
+    ("sort", "expected"),
     [
         ("title", ["Scaling laws", "Scaling laws again"]),
         ("schedule", ["Scaling laws", "Scaling laws again"]),
         ("board", ["Scaling laws", "Scaling laws again"]),
     ],
 )
-def test_papers_are_sorted(client: Client, edition: Edition, sort: str, found: list[str]) -> None:
-    assert titles(search(client, "scaling laws", kind="paper", sort=sort)) == found
+def test_papers_are_sorted_by_the_sort_parameter(
+    client: Client, edition: Edition, sort: str, expected: list[str]
+) -> None:
+    assert titles(search(client, "scaling laws", kind="paper", sort=sort)) == expected
 
 
 @pytest.mark.parametrize("query", ["as=xyz", "day=2021-04-01", "topic=nothing", "sort=random", "room=x"])
-def test_unknown_facet_is_a_400(client: Client, edition: Edition, query: str) -> None:
+def test_unknown_facet_value_is_400(client: Client, edition: Edition, query: str) -> None:
     assert "isn’t a valid value" in read(client, f"{URL}?q=x&{query}", status=400).main
 
 
-def test_person_shows_where_they_appear(client: Client, edition: Edition) -> None:
+def test_person_result_shows_the_appearance(client: Client, edition: Edition) -> None:
     page = search(client, "turing")
 
     assert "Alan Turing Talk, Tue 6 Apr, 08:00 PDT · Loft" in page.main
 
 
-def test_tabs_keep_the_words_and_show_one_kind(client: Client, edition: Edition) -> None:
+def test_tabs_keep_the_words_and_select_one_kind(client: Client, edition: Edition) -> None:
     page = search(client, "scaling tuesday")
     links = {link.text: link.attributes["href"] for link in page.all("nav", "segments")[0].inside("a")}
 
@@ -215,22 +219,25 @@ def test_tabs_keep_the_words_and_show_one_kind(client: Client, edition: Edition)
     assert titles(read(client, f"{URL}{links['Sessions 1']}")) == ["Scaling session"]
 
 
-def test_form_keeps_what_was_chosen_beside_the_words(client: Client, edition: Edition) -> None:
+def test_search_form_keeps_words_kind_and_facets(client: Client, edition: Edition) -> None:
     page = search(client, "scaling wednesday", topic="theory", kind="paper")
-    hidden = {one.attributes["name"]: one.attributes["value"] for one in page.all("input", type="hidden")}
+    hidden = {
+        element.attributes["name"]: element.attributes["value"]
+        for element in page.all("input", type="hidden")
+    }
 
     assert hidden == {"kind": "paper", "topic": "theory"}
-    assert [one.attributes["value"] for one in page.all("input", id="words")] == ["scaling wednesday"]
+    assert [element.attributes["value"] for element in page.all("input", id="words")] == ["scaling wednesday"]
 
 
-def test_typing_error_is_corrected_under_filters(client: Client, edition: Edition) -> None:
+def test_typo_is_corrected_in_a_search_with_filters(client: Client, edition: Edition) -> None:
     page = search(client, "posters on scalign wednesday")
 
     assert "These are results for scaling." in page.main
     assert titles(page) == ["Scaling laws again"]
 
 
-def test_empty_page_says_how_to_start(client: Client, edition: Edition) -> None:
+def test_search_page_without_query_shows_examples(client: Client, edition: Edition) -> None:
     page = read(client, URL)
 
     (box,) = page.all("input", id="words")
@@ -242,7 +249,7 @@ def test_empty_page_says_how_to_start(client: Client, edition: Edition) -> None:
     assert links["Robotics 2"] == "/2021/topics/robotics/"
 
 
-def test_empty_page_of_an_embargoed_program_names_nothing(client: Client, edition: Edition) -> None:
+def test_search_of_an_embargoed_program_reveals_no_names(client: Client, edition: Edition) -> None:
     later = timezone.now() + DAY
     Edition.objects.update(papers_public_from=later, schedule_public_from=later)
 
@@ -250,13 +257,13 @@ def test_empty_page_of_an_embargoed_program_names_nothing(client: Client, editio
     for words in ("Robotics", "Tue 6 Apr", "posters on"):
         assert words not in page.main
     for words in ("tuesday", "robotics", 'room:"hall a"', "tutorials"):
-        found = search(client, words)
-        assert titles(found) in ([], ["Visit"]), words
-        assert chips(found) == {}
+        results = search(client, words)
+        assert titles(results) in ([], ["Visit"]), words
+        assert chips(results) == {}
     assert "Hall A" not in client.get(f"{URL}suggest?q=hall").content.decode()
 
 
-def test_drafts_mean_nothing(client: Client, edition: Edition) -> None:
+def test_names_of_drafts_are_not_filters(client: Client, edition: Edition) -> None:
     make.make_session(
         edition, title="Secret", kind="workshop", status="draft", room=make.make_room(edition, "Cellar")
     )
@@ -265,10 +272,10 @@ def test_drafts_mean_nothing(client: Client, edition: Edition) -> None:
 
     for words in ("workshops", "cellar", "alchemy", "topic:alchemy", "room:cellar"):
         assert chips(search(client, words)) == {}, words
-        assert options(client, words) == [f"“{words}” All results"]
+        assert suggestion_texts(client, words) == [f"“{words}” All results"]
 
 
-def test_today_is_a_day_during_the_edition_alone(
+def test_today_is_a_filter_only_during_the_edition(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chips(search(client, "posters today")) == {"Kind Poster": "?q=today"}
@@ -279,29 +286,29 @@ def test_today_is_a_day_during_the_edition_alone(
     assert "Next: Talk, Tue 6 Apr" not in search(client, "turing").main
 
 
-@pytest.mark.parametrize(("words", "number"), [("posters wednesday", 10), ("robotics", 13)])
-def test_queries_of_filters(
+@pytest.mark.parametrize(("words", "queries"), [("posters wednesday", 10), ("robotics", 13)])
+def test_query_count_of_searches_with_filters(
     client: Client,
     edition: Edition,
     words: str,
-    number: int,
+    queries: int,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     search(client, words)
 
-    with django_assert_num_queries(number):
+    with django_assert_num_queries(queries):
         search(client, words)
 
 
 # Suggestions
 
 
-def options(client: Client, words: str) -> list[str]:
+def suggestion_texts(client: Client, words: str) -> list[str]:
     page = Page(client.get(f"{URL}suggest", {"q": words}).content.decode())
     return [option.text for option in page.all("a", role="option")]
 
 
-def test_suggestions_are_narrowed_and_lead_to_all(client: Client, edition: Edition) -> None:
+def test_suggestions_are_filtered_and_link_to_all_results(client: Client, edition: Edition) -> None:
     page = Page(client.get(f"{URL}suggest?q=posters+on+scal+wed").content.decode())
 
     assert [link.text for link in page.all("a", role="option")] == [
@@ -312,8 +319,8 @@ def test_suggestions_are_narrowed_and_lead_to_all(client: Client, edition: Editi
     assert page.all("a", "all")[0].attributes["href"] == f"{URL}?q=posters+on+scal+wed"
 
 
-def test_suggestions_of_filters_alone_are_sessions_and_papers(client: Client, edition: Edition) -> None:
-    assert options(client, "posters wed")[1:] == [
+def test_suggestions_for_filters_alone_are_sessions_and_papers(client: Client, edition: Edition) -> None:
+    assert suggestion_texts(client, "posters wed")[1:] == [
         "Posters 2 Poster session Wed 7 Apr, 08:00 to 09:00 PDT · Hall A",
         "Arms Paper · Ada Lovelace Wed 7 Apr, 08:00 PDT · Hall A · Board 3",
         "Scaling laws again Paper · Ada Lovelace Wed 7 Apr, 08:00 PDT · Hall A · Board 2",
@@ -321,8 +328,8 @@ def test_suggestions_of_filters_alone_are_sessions_and_papers(client: Client, ed
     ]
 
 
-def test_suggested_person_shows_where_they_appear(client: Client, edition: Edition) -> None:
-    assert "AT Alan Turing Person Talk, Tue 6 Apr, 08:00 PDT · Loft" in options(client, "turing")
+def test_suggested_person_shows_the_appearance(client: Client, edition: Edition) -> None:
+    assert "AT Alan Turing Person Talk, Tue 6 Apr, 08:00 PDT · Loft" in suggestion_texts(client, "turing")
 
 
 @pytest.mark.parametrize(
@@ -337,19 +344,21 @@ def test_suggested_person_shows_where_they_appear(client: Client, edition: Editi
         ("xyz", {}),
     ],
 )
-def test_pages_to_go_to(client: Client, edition: Edition, words: str, pages: dict[str, str]) -> None:
+def test_suggestions_include_matching_pages_of_the_site(
+    client: Client, edition: Edition, words: str, pages: dict[str, str]
+) -> None:
     page = Page(client.get(f"{URL}suggest", {"q": words}).content.decode())
-    found = {link.inside("span")[0].text: link.attributes["href"] for link in page.all("a", "jump")}
+    urls = {link.inside("span")[0].text: link.attributes["href"] for link in page.all("a", "jump")}
 
-    assert pages.items() <= found.items()
-    assert bool(pages) == bool(found)
+    assert pages.items() <= urls.items()
+    assert bool(pages) == bool(urls)
 
 
-def test_pages_that_begin_as_what_was_typed_come_first(client: Client, edition: Edition) -> None:
+def test_pages_starting_with_the_typed_text_come_first(client: Client, edition: Edition) -> None:
     make.make_paper(edition, title="Scheduling")
     refresh()
 
-    assert options(client, "sched") == [
+    assert suggestion_texts(client, "sched") == [
         "Schedule",
         "Scheduling Paper",
         "“sched” All results",
@@ -360,8 +369,8 @@ def test_pages_that_begin_as_what_was_typed_come_first(client: Client, edition: 
     ]
 
 
-def test_without_words_sections_and_days_are_offered(client: Client, edition: Edition) -> None:
-    found = options(client, "")
+def test_suggestions_without_words_are_sections_and_days(client: Client, edition: Edition) -> None:
+    texts = suggestion_texts(client, "")
 
     for page in (
         "Home MLSys 2021",
@@ -370,15 +379,15 @@ def test_without_words_sections_and_days_are_offered(client: Client, edition: Ed
         "My agenda",
         "Awards of all years",
     ):
-        assert page in found, page
+        assert page in texts, page
 
 
-def test_site_offers_editions(client: Client, edition: Edition) -> None:
+def test_site_search_suggests_editions(client: Client, edition: Edition) -> None:
     page = Page(client.get("/search/suggest?q=mlsys+20").content.decode())
 
     assert [link.attributes["href"] for link in page.all("a", "jump")] == ["/2021/"]
 
 
 @pytest.mark.parametrize("query", ["plain=a&q=a", "as=poster&q=a", "day=2021-04-06&q=a", "q=a&sort=title"])
-def test_narrowed_searches_are_cached(query: str) -> None:
+def test_searches_with_filters_are_cached(query: str) -> None:
     assert parse_address(URL, query).key is not None

@@ -15,11 +15,11 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-def fail(error: Exception) -> Any:
-    def failing(*args: Any, **kwargs: Any) -> None:
+def raising(error: Exception) -> Any:
+    def raise_error(*args: Any, **kwargs: Any) -> None:
         raise error
 
-    return failing
+    return raise_error
 
 
 @pytest.fixture
@@ -27,16 +27,16 @@ def visitor() -> Client:
     return Client(raise_request_exception=False)
 
 
-def test_500_says_that_the_site_failed(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("website.context_processors.published_editions", fail(ValueError("x")))
+def test_500_page_says_that_something_went_wrong(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.context_processors.published_editions", raising(ValueError("x")))
     page = read(visitor, "/people/", 500)
 
     assert page.texts("h1") == ["Something went wrong"]
     assert [link.attributes["href"] for link in page.all("a")] == ["/", "/"]
 
 
-def test_503_while_the_database_is_away(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("website.context_processors.published_editions", fail(OperationalError("x")))
+def test_503_page_while_the_database_is_unavailable(visitor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.context_processors.published_editions", raising(OperationalError("x")))
     response = visitor.get("/people/")
     page = read(visitor, "/people/", 503)
 
@@ -47,10 +47,10 @@ def test_503_while_the_database_is_away(visitor: Client, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("error", "status"), [(OperationalError("x"), 503), (ValueError("x"), 500)])
-def test_api_says_so_in_json(
+def test_api_errors_are_json(
     visitor: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
 ) -> None:
-    monkeypatch.setattr("api.reader.Reader.rows", fail(error))
+    monkeypatch.setattr("api.reader.Reader.rows", raising(error))
     make.make_edition()
     response = visitor.get("/api/v1/papers/")
 
@@ -64,17 +64,17 @@ def test_api_says_so_in_json(
         ("/2021/papers/?sort=nonsense", 400, "That link doesn’t work"),
     ],
 )
-def test_faults_lead_on(client: Client, path: str, status: int, title: str) -> None:
+def test_error_page_links_to_pages_of_the_site(client: Client, path: str, status: int, title: str) -> None:
     make.make_paper(make.make_edition())
     page = read(client, path, status)
-    ways = [link.attributes["href"] for link in page.all("div", "fault")[0].inside("a")]
+    urls = [link.attributes["href"] for link in page.all("div", "fault")[0].inside("a")]
 
     assert page.texts("h1") == [title]
-    assert "/" in ways
-    assert all(resolve(way.partition("?")[0]) for way in ways)
+    assert "/" in urls
+    assert all(resolve(url.partition("?")[0]) for url in urls)
 
 
-def test_403_links_to_the_admin() -> None:
+def test_403_page_links_to_the_admin() -> None:
     User.objects.create_user("editor", password="correct horse", is_staff=True)
     client = Client()
     client.login(username="editor", password="correct horse")
@@ -84,7 +84,7 @@ def test_403_links_to_the_admin() -> None:
     assert page.all("div", "fault")[0].inside("a")[0].attributes["href"] == "/admin/"
 
 
-def test_form_without_csrf_token_says_what_to_do() -> None:
+def test_form_without_csrf_token_is_403_and_links_back() -> None:
     client = Client(enforce_csrf_checks=True)
     response = client.post("/admin/login/", {"username": "chair", "password": "x"})
 

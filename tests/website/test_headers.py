@@ -15,7 +15,7 @@ from tests import factories as make
 from tests.website.sample_program import make_public_program
 
 # Paths that anonymous visitors and programs request, one of each kind, with their status codes.
-KINDS = {
+STATUS_BY_PATH = {
     "/": 200,
     "/2021/papers/": 200,
     "/2021/papers/?sort=nonsense": 400,
@@ -36,11 +36,11 @@ KINDS = {
     "/media/material/page.html": 200,
 }
 # Pictures for other sites, and resources that scripts of other sites may read.
-FOR_OTHERS = ("/2021/card.png", "/api/v1/", "/static/")
+CROSS_ORIGIN_PATHS = ("/2021/card.png", "/api/v1/", "/static/")
 
 
 @pytest.fixture
-def strict(settings: Settings, tmp_path: Path, client: Client) -> Client:
+def https_client(settings: Settings, tmp_path: Path, client: Client) -> Client:
     """Return a client of a site over https, with uploaded and static files."""
     (tmp_path / "css").mkdir()
     (tmp_path / "css" / "plenary.css").write_text("p {}")
@@ -57,18 +57,18 @@ def strict(settings: Settings, tmp_path: Path, client: Client) -> Client:
 
 def directives(response: Any) -> dict[str, list[str]]:
     parts = [part.split() for part in response.headers["Content-Security-Policy"].split(";") if part.strip()]
-    return {name: words for name, *words in parts}
+    return {name: values for name, *values in parts}
 
 
 @pytest.mark.django_db
-def test_headers_of_every_kind_of_answer(strict: Client, subtests: pytest.Subtests) -> None:
-    for path, status in KINDS.items():
+def test_security_headers_of_every_kind_of_response(https_client: Client, subtests: pytest.Subtests) -> None:
+    for path, status in STATUS_BY_PATH.items():
         with subtests.test(path=path):
-            check_headers(strict, path, status)
+            check_headers(https_client, path, status)
 
 
-def check_headers(strict: Client, path: str, status: int) -> None:
-    response = strict.get(path, secure=True)
+def check_headers(https_client: Client, path: str, status: int) -> None:
+    response = https_client.get(path, secure=True)
     headers = response.headers
     policy = directives(response)
 
@@ -80,21 +80,31 @@ def check_headers(strict: Client, path: str, status: int) -> None:
     assert headers["Strict-Transport-Security"] == "max-age=31536000"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert "camera=()" in headers["Permissions-Policy"]
-    embeds = "cross-origin" if "Access-Control-Allow-Origin" in headers or "card" in path else "same-origin"
-    assert headers["Cross-Origin-Resource-Policy"] == embeds
-    assert path.startswith(FOR_OTHERS) or embeds == "same-origin" or path.endswith((".ics", ".atom"))
+    resource_policy = (
+        "cross-origin" if "Access-Control-Allow-Origin" in headers or "card" in path else "same-origin"
+    )
+    assert headers["Cross-Origin-Resource-Policy"] == resource_policy
+    assert (
+        path.startswith(CROSS_ORIGIN_PATHS)
+        or resource_policy == "same-origin"
+        or path.endswith((".ics", ".atom"))
+    )
 
 
 @pytest.mark.django_db
-def test_pages_have_a_strict_content_security_policy(strict: Client) -> None:
+def test_pages_have_a_strict_content_security_policy(https_client: Client) -> None:
     User.objects.create_superuser("chair", password="correct horse")
     staff = Client()
     staff.login(username="chair", password="correct horse")
-    answers = [strict.get("/2021/", secure=True), staff.get("/admin/"), staff.get("/admin/papers/paper/add/")]
+    responses = [
+        https_client.get("/2021/", secure=True),
+        staff.get("/admin/"),
+        staff.get("/admin/papers/paper/add/"),
+    ]
 
-    for policy in map(directives, answers):
+    for policy in map(directives, responses):
         assert policy["script-src"][0] == policy["style-src"][0] == "'self'"
-        assert [word for word in policy["script-src"][1:] if not word.startswith("'nonce-")] == []
+        assert [source for source in policy["script-src"][1:] if not source.startswith("'nonce-")] == []
         assert policy["base-uri"] == policy["frame-ancestors"] == ["'none'"]
         assert policy["form-action"] == ["'self'"]
 
@@ -106,13 +116,16 @@ def test_cookies_are_secure_and_http_only(client: Client, settings: Settings) ->
     client.get("/admin/login/")
     client.post("/admin/login/", {"username": "chair", "password": "correct horse"})
 
-    flags = {name: (one["secure"], one["httponly"], one["samesite"]) for name, one in client.cookies.items()}
+    flags = {
+        name: (cookie["secure"], cookie["httponly"], cookie["samesite"])
+        for name, cookie in client.cookies.items()
+    }
     assert flags == {"csrftoken": (True, True, "Lax"), "sessionid": (True, True, "Lax")}
 
 
 @pytest.mark.django_db
-def test_uploads_never_run(strict: Client) -> None:
-    picture, page = strict.get("/media/logos/pixel.png"), strict.get("/media/material/page.html")
+def test_uploaded_image_is_inline_and_html_a_sandboxed_attachment(https_client: Client) -> None:
+    picture, page = https_client.get("/media/logos/pixel.png"), https_client.get("/media/material/page.html")
 
     assert picture.headers["Content-Type"] == "image/png"
     assert picture.headers["Content-Disposition"] == 'inline; filename="pixel.png"'
@@ -123,13 +136,13 @@ def test_uploads_never_run(strict: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["../settings.py", "%2e%2e/secret-key", "/etc/passwd", "logos", "a%00b"])
-def test_media_stay_in_their_folder(client: Client, name: str) -> None:
+def test_invalid_media_path_is_refused(client: Client, name: str) -> None:
     default_storage.save("logos/pixel.png", ContentFile(b"x"))
 
     assert client.get(f"/media/{name}").status_code in {400, 404}
 
 
-def test_static_files_pass_the_same_layers(settings: Settings) -> None:
+def test_security_middleware_also_applies_to_static_files(settings: Settings) -> None:
     names = [name.rpartition(".")[2] for name in settings.MIDDLEWARE]
     outer = names[: names.index("WhiteNoiseMiddleware")]
 

@@ -14,7 +14,7 @@ from tests import factories as make
 from tests.access.world import World, make_world
 
 pytestmark = pytest.mark.django_db
-ADDRESS = "/media/material/slides.pdf"
+SLIDES_URL = "/media/material/slides.pdf"
 
 
 @pytest.fixture
@@ -25,18 +25,18 @@ def paper() -> Paper:
     return paper
 
 
-def test_slides_of_a_public_paper_are_for_everybody(client: Client, paper: Paper) -> None:
-    response: Any = client.get(ADDRESS)
-    again = client.get(ADDRESS, headers={"If-None-Match": response["ETag"]})
+def test_slides_of_a_public_paper_are_public(client: Client, paper: Paper) -> None:
+    response: Any = client.get(SLIDES_URL)
+    unmodified = client.get(SLIDES_URL, headers={"If-None-Match": response["ETag"]})
 
     assert b"".join(response) == b"slides"
     assert response["Cache-Control"] == "public, max-age=0, must-revalidate"
     assert not response.has_header("Vary")
-    assert (again.status_code, again.content) == (304, b"")
+    assert (unmodified.status_code, unmodified.content) == (304, b"")
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changes",
     [
         {"visible": False},
         {"paper__status": "draft"},
@@ -45,43 +45,45 @@ def test_slides_of_a_public_paper_are_for_everybody(client: Client, paper: Paper
         {"file": "material/newer.pdf"},
     ],
 )
-def test_slides_that_are_not_public_are_404(client: Client, paper: Paper, changed: dict[str, Any]) -> None:
-    tag = client.get(ADDRESS)["ETag"]
+def test_hidden_slides_are_404(client: Client, paper: Paper, changes: dict[str, Any]) -> None:
+    etag = client.get(SLIDES_URL)["ETag"]
     material = paper.materials.get()
-    for path, value in changed.items():
-        *owners, name = path.split("__")
+    for lookup, value in changes.items():
+        *relations, name = lookup.split("__")
         row: Any = material
-        for owner in owners:
-            row = getattr(row, owner)
+        for relation in relations:
+            row = getattr(row, relation)
         setattr(row, name, value)
         row.save()
 
-    assert client.get(ADDRESS).status_code == 404
-    assert client.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 404
+    assert client.get(SLIDES_URL).status_code == 404
+    assert client.get(SLIDES_URL, headers={"If-None-Match": etag}).status_code == 404
     assert client.get("/media/logos/../material/slides.pdf").status_code == 404
     assert client.get("/media//material/slides.pdf").status_code == 404
 
 
-def kept_for(world: World, who: str, address: str) -> str:
+def cache_control_for(world: World, user: str, url: str) -> str:
     """Return the header Cache-Control of a file for a user, or "" if the user may not read it."""
-    response = world.client(who).get(address)
+    response = world.client(user).get(url)
     return response["Cache-Control"] if response.status_code == 200 else ""
 
 
-def test_files_for_staff_are_never_cached() -> None:
+def test_unpublished_files_are_not_cached_and_only_for_staff_of_the_edition() -> None:
     world = make_world()
     for name, rows in (("ours", world.rows), ("theirs", world.other_rows)):
         default_storage.save(f"material/{name}.pdf", ContentFile(b"x"))
         make.make_material(rows["papers.paper"], "slides", url="", file=f"material/{name}.pdf")
-    inside = ["session_chair", "viewer", "editor", "chair", "owner"]
+    staff = ["session_chair", "viewer", "editor", "chair", "owner"]
 
-    for who in [*inside, "superuser"]:
-        assert kept_for(world, who, "/media/material/ours.pdf") == "private, no-store", who
-    assert [kept_for(world, who, "/media/material/ours.pdf") for who in ("anonymous", "other")] == ["", ""]
-    assert [kept_for(world, who, "/media/material/theirs.pdf") for who in inside] == [""] * 5
+    for user in [*staff, "superuser"]:
+        assert cache_control_for(world, user, "/media/material/ours.pdf") == "private, no-store", user
+    assert [
+        cache_control_for(world, user, "/media/material/ours.pdf") for user in ("anonymous", "other")
+    ] == ["", ""]
+    assert [cache_control_for(world, user, "/media/material/theirs.pdf") for user in staff] == [""] * 5
 
 
-def test_pictures_are_public_with_what_they_show(client: Client) -> None:
+def test_portrait_is_public_only_while_a_public_person_has_it(client: Client) -> None:
     for name in ("people/ada.png", "logos/mark.png"):
         default_storage.save(name, ContentFile(b"x"))
     edition = make.make_edition(logo="logos/mark.png", papers_public_from=None)
@@ -96,8 +98,6 @@ def test_pictures_are_public_with_what_they_show(client: Client) -> None:
     assert client.get("/media/people/ada.png").status_code == 404
 
 
-def test_a_file_of_everybody_costs_one_query(
-    client: Client, paper: Paper, django_assert_num_queries: Any
-) -> None:
+def test_public_file_takes_one_query(client: Client, paper: Paper, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        assert client.get(ADDRESS).status_code == 200
+        assert client.get(SLIDES_URL).status_code == 200

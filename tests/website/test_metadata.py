@@ -11,7 +11,7 @@ from tests.reading import read
 from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
-SITE = "http://127.0.0.1:8000"
+SITE_URL = "http://127.0.0.1:8000"
 
 
 def test_every_page_has_a_title_and_description(client: Client, subtests: pytest.Subtests) -> None:
@@ -24,38 +24,38 @@ def test_every_page_has_a_title_and_description(client: Client, subtests: pytest
 
 def check_head(client: Client, path: str) -> None:
     page = read(client, path)
-    shown = dict(tags(page, "property"))
+    properties = dict(tags(page, "property"))
 
     assert page.all("html")[0].attributes["lang"] == "en"
     assert len(page.title) > 5
     assert len(page.description) > 3
     assert len(page.all("meta", name="description")) == len(page.all("link", rel="canonical")) == 1
-    assert page.canonical.startswith(f"{SITE}/")
-    assert (shown["og:url"], shown["og:site_name"]) == (page.canonical, "Plenary")
-    assert shown["og:title"] in page.title
+    assert page.canonical.startswith(f"{SITE_URL}/")
+    assert (properties["og:url"], properties["og:site_name"]) == (page.canonical, "Plenary")
+    assert properties["og:title"] in page.title
     assert page.all("meta", name="robots") == []
     linked(client, path)
 
 
-def test_edition_is_an_event(client: Client) -> None:
+def test_edition_page_has_event_data(client: Client) -> None:
     make.make_edition(mode="hybrid", venue="Center", country="USA", description="Welcome *all*.")
 
     event = linked(client, "/2021/")["Event"]
 
     assert (event["startDate"], event["endDate"]) == ("2021-04-05", "2021-04-09")
     assert event["eventAttendanceMode"] == "https://schema.org/MixedEventAttendanceMode"
-    assert [one["@type"] for one in event["location"]] == ["Place", "VirtualLocation"]
-    assert event["subjectOf"]["url"] == f"{SITE}/2021/schedule/"
-    assert (event["description"], event["image"]) == ("Welcome all.", f"{SITE}/2021/card.png")
+    assert [location["@type"] for location in event["location"]] == ["Place", "VirtualLocation"]
+    assert event["subjectOf"]["url"] == f"{SITE_URL}/2021/schedule/"
+    assert (event["description"], event["image"]) == ("Welcome all.", f"{SITE_URL}/2021/card.png")
 
 
-def test_edition_leads_to_no_schedule_under_embargo(client: Client) -> None:
+def test_event_data_of_an_embargoed_program_has_no_schedule(client: Client) -> None:
     make.make_edition(schedule_public_from=None)
 
     assert "subjectOf" not in linked(client, "/2021/")["Event"]
 
 
-def test_person_has_orcid_affiliation_and_public_spellings(client: Client) -> None:
+def test_person_data_has_orcid_affiliation_and_public_names(client: Client) -> None:
     ada = make.make_person(
         "Ada Lovelace", uid="ada", orcid="0000-0002-1825-0097", affiliation="MIT", email="ada@example.org"
     )
@@ -67,8 +67,8 @@ def test_person_has_orcid_affiliation_and_public_spellings(client: Client) -> No
 
     assert person == {
         "@type": "Person",
-        "@id": f"{SITE}/people/ada/ada-lovelace/",
-        "url": f"{SITE}/people/ada/ada-lovelace/",
+        "@id": f"{SITE_URL}/people/ada/ada-lovelace/",
+        "url": f"{SITE_URL}/people/ada/ada-lovelace/",
         "name": "Ada Lovelace",
         "givenName": "Ada",
         "familyName": "Lovelace",
@@ -83,19 +83,19 @@ def test_person_has_orcid_affiliation_and_public_spellings(client: Client) -> No
     }
 
 
-def test_pages_without_a_card_show_that_of_the_edition(client: Client) -> None:
+def test_pages_without_their_own_card_have_that_of_the_edition(client: Client) -> None:
     edition: Edition = make.make_edition()
-    shown = dict(tags(read(client, "/2021/papers/"), "property"))
+    properties = dict(tags(read(client, "/2021/papers/"), "property"))
 
-    assert shown["og:title"] == f"Papers · {edition.name}"
-    assert (shown["og:image"], shown["og:image:alt"]) == (
-        f"{SITE}/2021/card.png",
+    assert properties["og:title"] == f"Papers · {edition.name}"
+    assert (properties["og:image"], properties["og:image:alt"]) == (
+        f"{SITE_URL}/2021/card.png",
         "MLSys 2021, 5 to 9 April 2021, San Jose",
     )
     assert "og:image" not in dict(tags(read(client, "/people/"), "property"))
 
 
-def test_error_page_has_no_canonical_address(client: Client) -> None:
+def test_error_page_has_no_canonical_url(client: Client) -> None:
     page = read(client, "/nowhere/", 404)
 
     assert page.all("link", rel="canonical") == []

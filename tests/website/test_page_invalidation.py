@@ -1,4 +1,4 @@
-"""A change of words invalidates every page that shows them, and no other page."""
+"""A change of papers invalidates every page that shows the changed text, and no other page."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from people.models import Person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-EDITED = ["Aardvarks first of all", "Zzz last of all", r"Sparse $\alpha$ again"]
+NEW_TITLES = ["Aardvarks first of all", "Zzz last of all", r"Sparse $\alpha$ again"]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def edition(_program: None) -> Edition:
     return Edition.objects.get()
 
 
-def addresses(edition: Edition) -> Iterator[str]:
+def page_urls(edition: Edition) -> Iterator[str]:
     root = edition.get_absolute_url()
     yield root
     for day in sorted(edition.sessions.published().program_days(edition.day_of)):
@@ -44,49 +44,49 @@ def addresses(edition: Edition) -> Iterator[str]:
         yield person.get_absolute_url()
 
 
-def titles(papers: list[Paper]) -> None:
-    for paper, title in zip(papers, EDITED, strict=True):
+def change_titles(papers: list[Paper]) -> None:
+    for paper, title in zip(papers, NEW_TITLES, strict=True):
         paper.title, paper.abstract, paper.doi = title, f"{title}.", f"10.1000/{paper.pk}"
         paper.save()
 
 
-def abstracts(papers: list[Paper]) -> None:
+def change_abstracts(papers: list[Paper]) -> None:
     for paper in papers:
         paper.abstract, paper.lay_summary = "In short.", "In plain words."
         paper.doi, paper.pages = f"10.1000/{paper.pk}", "1--9"
     Paper.objects.bulk_update(papers, ["abstract", "lay_summary", "doi", "pages"])
 
 
-@pytest.mark.parametrize("light", [100, 5], ids=["with abstracts", "large sessions without"])
-@pytest.mark.parametrize("edited", [titles, abstracts])
-def test_page_that_stays_valid_after_an_edit_of_words_is_the_same(
+@pytest.mark.parametrize("max_listed_talks", [100, 5], ids=["with abstracts", "large sessions without"])
+@pytest.mark.parametrize("edit", [change_titles, change_abstracts])
+def test_pages_that_stay_valid_after_an_edit_are_unchanged(
     edition: Edition,
     client: Client,
     monkeypatch: pytest.MonkeyPatch,
-    edited: Callable[[list[Paper]], None],
-    light: int,
+    edit: Callable[[list[Paper]], None],
+    max_listed_talks: int,
 ) -> None:
-    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", light)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", max_listed_talks)
     papers = [*edition.papers.published()[2::10]]
-    before = {path: client.get(path).getvalue() for path in addresses(edition)}
+    before = {path: client.get(path).getvalue() for path in page_urls(edition)}
     assert all(is_linking_page(path, {edition.slug}) for path in before)
 
     old = Edition.objects.get()
-    edited(papers)
+    edit(papers)
     new = Edition.objects.get()
     invalidated = tags_between(new.pk, old.revision, new.revision, old.changed_at)
     expected = {f"papers:{edition.slug}", *(f"paper:{paper.uid}" for paper in papers)}
-    if edited is titles:
+    if edit is change_titles:
         expected.update(f"title:{paper.uid}" for paper in papers)
     assert invalidated == expected
 
     tags = {path: response_tags(Key(path, ""), page, [edition.slug]) for path, page in before.items()}
     valid = [path for path in before if tags[path].isdisjoint(invalidated)]
     assert len(before) > len(valid) > len(before) / 2
-    if edited is abstracts:
+    if edit is change_abstracts:
         # Pages of the papers, and pages that may show abstracts.
-        own = {paper.get_absolute_url() for paper in papers}
-        others = {*before} - {*valid} - own
+        paper_pages = {paper.get_absolute_url() for paper in papers}
+        others = {*before} - {*valid} - paper_pages
         assert [path for path in others if not re.search(r"/(sessions|schedule)/|\.ics$", path)] == []
     assert [path for path in valid if client.get(path).getvalue() != before[path]] == []
 

@@ -14,7 +14,7 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
-LARGE = {
+LARGE_TABLES = {
     "papers_authorship", "papers_authorship_institutions", "papers_awardgrant", "papers_material",
     "papers_paper", "people_institution", "people_person", "people_personname", "schedule_presentation",
     "schedule_session", "schedule_sessionrole", "schedule_speaker", "search_document", "search_word",
@@ -42,22 +42,26 @@ def edition() -> Edition:
     return edition
 
 
-def addresses(edition: Edition) -> list[str]:
+def page_urls(edition: Edition) -> list[str]:
     paper, session = edition.papers.get(uid="p1"), edition.sessions.get(uid="s1")
     person = paper.authorships.get(position=1).person
-    own = [f"{edition.get_absolute_url()}{page}" for page in PAGES]
-    return [*own, *(one.get_absolute_url() for one in (paper, session, person)), "/search/?q=lovelace"]
+    edition_pages = [f"{edition.get_absolute_url()}{page}" for page in PAGES]
+    return [
+        *edition_pages,
+        *(row.get_absolute_url() for row in (paper, session, person)),
+        "/search/?q=lovelace",
+    ]
 
 
-def asked(client: Client, address: str) -> list[str]:
+def select_queries(client: Client, url: str) -> list[str]:
     """Return the SELECT queries of a page after a first request has filled the caches."""
-    client.get(address)
+    client.get(url)
     with CaptureQueriesContext(connection) as queries:
-        assert client.get(address).status_code == 200, address
+        assert client.get(url).status_code == 200, url
     return [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
 
 
-def walked(statement: str) -> Iterator[str]:
+def scanned_tables(statement: str) -> Iterator[str]:
     """Yield the tables that the database scans to run a statement."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -78,19 +82,19 @@ def aliases(statement: str) -> dict[str, str]:
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([A-Z]\d+)"?', statement)}
 
 
-def test_no_public_page_walks_a_large_table(client: Client, edition: Edition) -> None:
-    found: dict[str, Any] = {}
+def test_public_pages_do_not_scan_large_tables(client: Client, edition: Edition) -> None:
+    scans: dict[str, Any] = {}
     # Fill the search index, in which pages of papers find similar ones.
     client.get("/search/?q=sparse")
-    for address in addresses(edition):
-        for statement in asked(client, address):
-            if tables := LARGE.intersection(walked(statement)):
-                found[address] = (tables, statement)
+    for url in page_urls(edition):
+        for statement in select_queries(client, url):
+            if tables := LARGE_TABLES.intersection(scanned_tables(statement)):
+                scans[url] = (tables, statement)
 
-    assert found == {}
+    assert scans == {}
 
 
-def test_a_walk_is_noticed(edition: Edition) -> None:
+def test_scan_of_a_table_is_detected(edition: Edition) -> None:
     statement = str(edition.papers.model.objects.filter(abstract__contains="x").query)
 
-    assert [*walked(statement.replace("LIKE %x%", "LIKE 'x'"))][:1] == ["papers_paper"]
+    assert [*scanned_tables(statement.replace("LIKE %x%", "LIKE 'x'"))][:1] == ["papers_paper"]

@@ -54,9 +54,7 @@ OLD_AND_NEW = [
 
 
 @pytest.mark.parametrize(("old", "new"), OLD_AND_NEW)
-def test_old_address_leads_to_a_page_that_is_there(
-    client: Client, edition: Edition, old: str, new: str
-) -> None:
+def test_old_url_redirects_to_an_existing_page(client: Client, edition: Edition, old: str, new: str) -> None:
     response = client.get(old)
 
     assert (response.status_code, response.headers.get("Location")) == (301, new)
@@ -86,11 +84,11 @@ def test_old_address_leads_to_a_page_that_is_there(
         "/Conferences/2021/Schedule?showEvent=1599'--",
     ],
 )
-def test_unknown_address_is_404(client: Client, edition: Edition, path: str) -> None:
+def test_unknown_old_url_is_404(client: Client, edition: Edition, path: str) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_address_of_a_draft_is_404(client: Client, edition: Edition) -> None:
+def test_old_url_of_a_hidden_row_is_404(client: Client, edition: Edition) -> None:
     make.make_session(edition, uid="draft", status="draft")
     make.make_presentation(paper=make.make_paper(edition, status="draft"), uid="drafted", kind="poster")
     secret = make.make_edition(2022, public_from=None)
@@ -100,14 +98,14 @@ def test_address_of_a_draft_is_404(client: Client, edition: Edition) -> None:
         assert client.get(f"/virtual/{path}").status_code == 404, path
 
 
-def test_year_of_two_editions_leads_to_the_one_named_by_it(client: Client, edition: Edition) -> None:
+def test_year_of_two_editions_redirects_to_the_one_with_this_slug(client: Client, edition: Edition) -> None:
     other = make.make_conference(slug="aaa", name="AAA")
     make.make_edition(2021, conference=other, slug="aaa-2021")
 
     assert client.get("/virtual/2021/").headers["Location"] == "/2021/"
 
 
-def test_old_id_is_looked_up_in_its_own_year(client: Client, edition: Edition) -> None:
+def test_old_id_is_looked_up_in_the_edition_of_its_year(client: Client, edition: Edition) -> None:
     later = make.make_edition(2022)
     make.make_session(later, uid="2180", title="Later")
 

@@ -32,12 +32,12 @@ def demo(made_once: Callable[..., Any]) -> None:
     made_once(import_demo)
 
 
-def rows(name: str) -> list[list[str]]:
+def reference_rows(name: str) -> list[list[str]]:
     lines = (REFERENCE / f"{name}.txt").read_text().splitlines()
     return [line.split(" · ") for line in lines]
 
 
-def address(client: Client, name: str) -> str:
+def page_url(client: Client, name: str) -> str:
     if name != "session-2022":
         return ADDRESSES[name]
     link = re.search(r'href="([^"]+)"[^>]*>\s*ML Compilers', client.get(ADDRESSES[name]).text)
@@ -45,36 +45,36 @@ def address(client: Client, name: str) -> str:
     return link[1]
 
 
-def words(client: Client, path: str) -> str:
+def page_text(client: Client, path: str) -> str:
     """Return the text of a page's main part, without tags, and with single spaces."""
     main = re.search(r"<main\b.*?</main>", client.get(path).text, re.S)
     assert main, f"{path} has no main part"
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", main[0]))).casefold()
 
 
-def missing(text: str, facts: Iterable[str]) -> list[str]:
+def missing_facts(text: str, facts: Iterable[str]) -> list[str]:
     """Return the facts that the text does not contain in this order."""
-    lost, position = [], 0
+    missing, position = [], 0
     for fact in facts:
-        found = text.find(fact.casefold(), position)
-        if found < 0:
-            lost.append(fact)
+        start = text.find(fact.casefold(), position)
+        if start < 0:
+            missing.append(fact)
         else:
-            position = found + len(fact)
-    return lost
+            position = start + len(fact)
+    return missing
 
 
 @pytest.mark.parametrize("name", ADDRESSES)
-def test_page_shows_every_fact_in_order(client: Client, name: str) -> None:
-    text = words(client, address(client, name))
-    assert missing(text, [fact for row in rows(name) for fact in row]) == []
+def test_page_contains_all_reference_facts_in_order(client: Client, name: str) -> None:
+    text = page_text(client, page_url(client, name))
+    assert missing_facts(text, [fact for row in reference_rows(name) for fact in row]) == []
 
 
 @pytest.mark.parametrize("name", ["awards-2021", "awards-2022"])
 def test_awards_page_shows_each_paper_once(client: Client, name: str) -> None:
-    titles = [row[0] for row in rows(name)]
+    titles = [row[0] for row in reference_rows(name)]
     headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", client.get(ADDRESSES[name]).text, re.S)
-    read = [
+    shown_titles = [
         re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", heading))).strip() for heading in headings
     ]
-    assert [title for title in read if title in titles] == titles
+    assert [title for title in shown_titles if title in titles] == titles

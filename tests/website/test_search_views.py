@@ -44,34 +44,34 @@ def titles(page: Page) -> list[str]:
     return page.texts("h2", "title") + page.texts("h3", "title")
 
 
-def marked(page: Page) -> list[str]:
+def marked_words(page: Page) -> list[str]:
     return page.texts("mark")
 
 
-def test_search_of_an_edition_finds_all_kinds(client: Client, edition: Edition) -> None:
+def test_edition_search_finds_rows_of_all_kinds(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/search/?q=graphs")
 
     assert sorted(titles(page)) == ["Graphs at work", "Graphs for all", "On n graphs & nets", "Visit"]
-    assert {word.lower() for word in marked(page)} == {"graphs"}
+    assert {word.lower() for word in marked_words(page)} == {"graphs"}
     assert "4 results with “graphs” · MLSys 2021 · Search all years" in page.main
     assert [link.text for link in page.all("nav", "segments")[0].inside("a")] == [
         "All", "Papers 1", "Sessions 1", "Talks 1", "Pages 1",
     ]  # fmt: skip
 
 
-def test_search_of_all_years_names_the_edition(client: Client, edition: Edition) -> None:
+def test_site_search_shows_the_edition_of_a_result(client: Client, edition: Edition) -> None:
     page = read(client, "/search/?q=title:graphs+again")
 
     assert titles(page) == ["Graphs again"]
     assert page.texts("p", "kind") == ["MLSys 2022"]
 
 
-def test_finding_shows_people_award_time_and_the_passage(client: Client, edition: Edition) -> None:
+def test_result_shows_authors_award_time_and_excerpt(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/search/?q=simek+steam")
 
-    assert marked(page) == ["Šimek", "steam"]
-    for words in ("Eva Šimek", "Of steam engines.", "Best Paper", "Tue 6 Apr, 08:00 PDT"):
-        assert words in page.main, words
+    assert marked_words(page) == ["Šimek", "steam"]
+    for text in ("Eva Šimek", "Of steam engines.", "Best Paper", "Tue 6 Apr, 08:00 PDT"):
+        assert text in page.main, text
     paper = Paper.objects.get(uid="p1")
     assert page.links()["On n graphs & nets"] == paper.get_absolute_url()
 
@@ -86,21 +86,23 @@ def test_finding_shows_people_award_time_and_the_passage(client: Client, edition
         ("person", []),
     ],
 )
-def test_kind_narrows(client: Client, edition: Edition, kind: str, expected: list[str]) -> None:
+def test_kind_parameter_filters_the_results(
+    client: Client, edition: Edition, kind: str, expected: list[str]
+) -> None:
     page = read(client, f"/2021/search/?q=graphs&kind={kind}")
 
     assert titles(page) == expected
     assert [link.text for link in page.all("a", **{"aria-current": "page"})] != ["All"]
 
 
-def test_typing_error_is_corrected_and_reported(client: Client, edition: Edition) -> None:
+def test_typo_is_corrected_and_reported(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/search/?q=grpahs")
 
     assert "Nothing was found for “grpahs”. These are results for graphs." in page.main
     assert len(titles(page)) == 4
 
 
-def test_hidden_name_corrects_nothing(client: Client, edition: Edition) -> None:
+def test_hidden_name_is_no_spelling_correction(client: Client, edition: Edition) -> None:
     person = Paper.objects.get(uid="p1").authorships.get().person
     PersonName.objects.create(person=person, name="Eva Quetzalcoatl", hidden=True)
 
@@ -108,7 +110,7 @@ def test_hidden_name_corrects_nothing(client: Client, edition: Edition) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "words"),
+    ("query", "text"),
     [
         ("", "Papers, people, sessions, talks and pages of MLSys 2021."),
         ("?q=zzz", "Nothing found"),
@@ -116,15 +118,17 @@ def test_hidden_name_corrects_nothing(client: Client, edition: Edition) -> None:
         ("?q=!", "Add at least one word to search for."),
     ],
 )
-def test_empty_result_says_what_to_do(client: Client, edition: Edition, query: str, words: str) -> None:
+def test_page_without_results_explains_what_to_do(
+    client: Client, edition: Edition, query: str, text: str
+) -> None:
     page = read(client, f"/2021/search/{query}")
 
-    assert words in page.main
+    assert text in page.main
     assert titles(page) == []
 
 
 @pytest.mark.parametrize("query", ["page=2", "page=x", "page=0", "kind=xyz", "q=graphs&page=2&kind=paper"])
-def test_bad_value_is_a_400_that_names_it(client: Client, edition: Edition, query: str) -> None:
+def test_invalid_parameter_is_400_with_an_explanation(client: Client, edition: Edition, query: str) -> None:
     page = read(client, f"/2021/search/?{query}", status=400)
 
     assert "isn’t a valid value" in page.main
@@ -133,12 +137,12 @@ def test_bad_value_is_a_400_that_names_it(client: Client, edition: Edition, quer
 @pytest.mark.parametrize(
     "words", ["%00", '"', "author:", "a" * 5000, "%F0%9F%98%80", "(a OR b) NEAR *", "'; --"]
 )
-def test_any_words_are_answered(client: Client, edition: Edition, words: str) -> None:
+def test_unusual_words_cause_no_error(client: Client, edition: Edition, words: str) -> None:
     assert client.get(f"/2021/search/?q={words}").status_code == 200
     assert client.get(f"/2021/search/suggest?q={words}").status_code == 200
 
 
-def test_result_pages_are_numbered(client: Client, edition: Edition) -> None:
+def test_results_are_paginated(client: Client, edition: Edition) -> None:
     for number in range(45):
         make.make_paper(edition, title=f"Pistons {number}")
 
@@ -149,7 +153,7 @@ def test_result_pages_are_numbered(client: Client, edition: Edition) -> None:
     assert page.all("ol", "papers")[0].attributes["start"] == "41"
 
 
-def test_papers_of_an_edition_are_all_counted_and_narrowed(
+def test_papers_beyond_max_hits_are_counted_and_filtered(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
@@ -164,20 +168,20 @@ def test_papers_of_an_edition_are_all_counted_and_narrowed(
     assert len(titles(read(client, "/2021/search/?q=graphs&track=Main"))) == 4
 
 
-def test_result_page_is_for_no_search_engine(client: Client, edition: Edition) -> None:
+def test_result_page_is_noindex(client: Client, edition: Edition) -> None:
     response = client.get("/2021/search/?q=graphs")
 
     assert Page(response.content.decode()).all("meta", name="robots", content="noindex")
 
 
-def test_titles_and_words_are_escaped(client: Client, edition: Edition) -> None:
+def test_titles_and_search_words_are_escaped(client: Client, edition: Edition) -> None:
     make.make_page(edition, title="A <b>bold</b> page")
-    found = client.get("/2021/search/?q=bold").content.decode()
-    typed = client.get("/2021/search/?q=<i>bold").content.decode()
+    result_page = client.get("/2021/search/?q=bold").content.decode()
+    form_page = client.get("/2021/search/?q=<i>bold").content.decode()
 
-    assert "A &lt;b&gt;<mark>bold</mark>&lt;/b&gt; page" in found
-    assert 'value="&lt;i&gt;bold"' in typed
-    assert "<i>" not in typed
+    assert "A &lt;b&gt;<mark>bold</mark>&lt;/b&gt; page" in result_page
+    assert 'value="&lt;i&gt;bold"' in form_page
+    assert "<i>" not in form_page
 
 
 def test_suggestions_are_options_with_links(client: Client, edition: Edition) -> None:
@@ -192,7 +196,7 @@ def test_suggestions_are_options_with_links(client: Client, edition: Edition) ->
     assert all(link.attributes["href"].startswith("/2021/") for link in page.all("a"))
 
 
-def test_box_on_every_page_asks_where_the_page_is(client: Client, edition: Edition) -> None:
+def test_search_form_in_the_header_searches_the_edition_of_the_page(client: Client, edition: Edition) -> None:
     make.make_edition(2023)
 
     def actions(path: str) -> list[str]:
@@ -205,24 +209,24 @@ def test_box_on_every_page_asks_where_the_page_is(client: Client, edition: Editi
     assert actions("/people/") == ["/search/"]
 
 
-def test_hit_that_is_no_longer_there_is_left_out(client: Client, edition: Edition) -> None:
+def test_hit_whose_row_is_missing_is_omitted(client: Client, edition: Edition) -> None:
     read(client, "/2021/search/?q=graphs")
     Document.objects.filter(kind="paper", key="p1").update(object_id=999_999)
 
     assert "On n graphs & nets" not in titles(read(client, "/2021/search/?q=graphs"))
 
 
-@pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize(("path", "number_of_queries"), [("/2021/search/", 16), ("/search/", 16)])
-def test_queries_do_not_grow_with_hits(
+@pytest.mark.parametrize("row_count", [1, 3])
+@pytest.mark.parametrize(("path", "queries"), [("/2021/search/", 16), ("/search/", 16)])
+def test_query_count_is_the_same_for_1_and_3_hits_of_each_kind(
     client: Client,
     edition: Edition,
     path: str,
-    times: int,
-    number_of_queries: int,
+    row_count: int,
+    queries: int,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    for number in range(times):
+    for number in range(row_count):
         session = make.make_session(edition, title=f"Pistons {number}")
         make.add_role(session, f"Pistons Moderator {number}")
         make.make_presentation(session, title="Pistons", speakers=["Pistons Speaker"])
@@ -231,11 +235,11 @@ def test_queries_do_not_grow_with_hits(
         make.make_page(edition, title="Pistons")
     client.get(f"{path}?q=pistons")
 
-    with django_assert_num_queries(number_of_queries):
+    with django_assert_num_queries(queries):
         client.get(f"{path}?q=pistons")
 
 
-def test_browsers_can_read_where_to_search(client: Client, edition: Edition) -> None:
+def test_opensearch_description_is_valid_and_linked(client: Client, edition: Edition) -> None:
     response = client.get("/opensearch.xml")
     tree = ElementTree.fromstring(response.content)  # noqa: S314  our own answer
     url = tree.find("{*}Url")

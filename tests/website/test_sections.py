@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 ADA = "Ada Lovelace"
 
 
-def test_empty_edition_has_no_section(edition: Edition) -> None:
+def test_edition_without_public_content_has_no_sections(edition: Edition) -> None:
     make.make_person()
     draft = make.make_paper(edition, [ADA], status="draft")
     make.make_material(draft, "video")
@@ -22,7 +22,7 @@ def test_empty_edition_has_no_section(edition: Edition) -> None:
 
 
 @pytest.mark.parametrize(
-    "appear",
+    "add_appearance",
     [
         lambda edition, ada: make.make_paper(edition, [ada]),
         lambda edition, ada: make.make_presentation(make.make_session(edition), speakers=[ada]),
@@ -32,24 +32,24 @@ def test_empty_edition_has_no_section(edition: Edition) -> None:
     ],
     ids=["paper", "talk", "session", "committee", "award"],
 )
-def test_there_are_people_where_one_appears(
-    edition: Edition, appear: Callable[[Edition, Person], object]
+def test_each_kind_of_appearance_brings_the_people_section(
+    edition: Edition, add_appearance: Callable[[Edition, Person], object]
 ) -> None:
     ada = make.make_person(ADA)
-    appear(edition, ada)
+    add_appearance(edition, ada)
     assert "people" in filled_sections(edition).sections
     assert list(Person.objects.published()) == [ada]
     Person.objects.filter(pk=ada.pk).update(merged_into=make.make_person())
     assert "people" not in filled_sections(edition).sections
 
 
-def test_award_of_a_paper_alone_brings_no_people(edition: Edition) -> None:
+def test_award_of_a_paper_brings_no_people_section(edition: Edition) -> None:
     make.make_award(edition, [make.make_paper(edition)])
     assert filled_sections(edition).sections == {"papers", "awards"}
 
 
 @pytest.mark.parametrize("recorded", ["session", "talk", "video", "nothing"])
-def test_there_are_recordings_of_each_kind(edition: Edition, recorded: str) -> None:
+def test_each_kind_of_recording_brings_the_recordings_section(edition: Edition, recorded: str) -> None:
     url = "https://example.org/watch"
     session = make.make_session(edition, recording_url=url if recorded == "session" else "")
     paper = make.make_paper(edition)
@@ -59,6 +59,6 @@ def test_there_are_recordings_of_each_kind(edition: Edition, recorded: str) -> N
     assert ("recordings" in filled_sections(edition).sections) == (recorded != "nothing")
 
 
-def test_recordings_of_other_years_are_theirs(edition: Edition) -> None:
+def test_recording_of_another_edition_brings_no_section(edition: Edition) -> None:
     make.make_session(make.make_edition(2020), recording_url="https://example.org/watch")
     assert filled_sections(edition).sections == set()

@@ -57,8 +57,8 @@ def make_site() -> list[Edition]:
     return [first, second, third]
 
 
-def found(client: Client, words: str, **more: str) -> Page:
-    response = client.get(URL, {"q": words, **more})
+def search(client: Client, words: str, **parameters: str) -> Page:
+    response = client.get(URL, {"q": words, **parameters})
     assert response.status_code == 200
     return Page(response.content.decode())
 
@@ -67,25 +67,25 @@ def titles(page: Page) -> list[str]:
     return sorted(page.texts("h3", "title"))
 
 
-def sections(page: Page) -> list[str]:
+def section_headings(page: Page) -> list[str]:
     return page.texts("h2")
 
 
 def chips(page: Page) -> dict[str, str]:
-    shown = [link for one in page.all("ul", "picked") for link in one.inside("a")]
-    return {link.text.removeprefix("Without "): link.attributes["href"] for link in shown}
+    links = [link for chip_list in page.all("ul", "picked") for link in chip_list.inside("a")]
+    return {link.text.removeprefix("Without "): link.attributes["href"] for link in links}
 
 
-def offers(page: Page, facet: str) -> dict[str, str]:
-    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
-    shown = lists.get(f"facet-{facet}")
-    return {link.text: link.attributes["href"] for link in shown.inside("a")} if shown else {}
+def facet_urls(page: Page, facet: str) -> dict[str, str]:
+    lists = {element.attributes.get("aria-labelledby"): element for element in page.all("ul")}
+    choice_list = lists.get(f"facet-{facet}")
+    return {link.text: link.attributes["href"] for link in choice_list.inside("a")} if choice_list else {}
 
 
-def test_results_are_in_sections(client: Client, site: list[Edition]) -> None:
-    page = found(client, "graphs")
+def test_results_are_grouped_by_kind(client: Client, site: list[Edition]) -> None:
+    page = search(client, "graphs")
 
-    assert sorted(sections(page)) == ["Pages 2", "Papers 4", "Sessions 1", "Talks 1"]
+    assert sorted(section_headings(page)) == ["Pages 2", "Papers 4", "Sessions 1", "Talks 1"]
     assert titles(page) == [
         "About graphs",
         "Graphs",
@@ -101,8 +101,8 @@ def test_results_are_in_sections(client: Client, site: list[Edition]) -> None:
     assert links == ["All", "Papers 4", "Sessions 1", "Talks 1", "Pages 2"]
 
 
-def test_rows_say_year_time_and_place(client: Client, site: list[Edition]) -> None:
-    page = found(client, "graphs")
+def test_results_show_edition_time_and_room(client: Client, site: list[Edition]) -> None:
+    page = search(client, "graphs")
 
     papers = page.all("ol", "papers")[0].text
     assert "MLSys 2021 Graphs Ada Lovelace" in papers
@@ -113,37 +113,41 @@ def test_rows_say_year_time_and_place(client: Client, site: list[Edition]) -> No
     assert page.all("button", "star") == []
 
 
-def test_people_have_a_picture_and_their_next_appearance(client: Client, site: list[Edition]) -> None:
-    page = found(client, "lovelace")
+def test_person_result_shows_initials_and_appearance(client: Client, site: list[Edition]) -> None:
+    page = search(client, "lovelace")
     (card,) = page.all("li", "whom")
 
     assert card.text == "AL Ada Lovelace Poster, Tue 6 Apr, 08:00 PDT · Hall A · MLSys 2021"
     person = Person.objects.get(name="Ada Lovelace")
     assert card.inside("a")[0].attributes["href"] == person.get_absolute_url()
-    assert sections(page) == ["People 1", "Papers 2"]
+    assert section_headings(page) == ["People 1", "Papers 2"]
 
 
-def test_years_and_topics_narrow(client: Client, site: list[Edition]) -> None:
-    page = found(client, "graphs")
+def test_edition_and_topic_facets_narrow_the_results(client: Client, site: list[Edition]) -> None:
+    page = search(client, "graphs")
 
     # Rows that belong to no year are found in each year.
-    assert offers(page, "edition") == {
+    assert facet_urls(page, "edition") == {
         "MLSys 2023 2": "?q=graphs&in=2023",
         "MLSys 2022 3": "?q=graphs&in=2022",
         "MLSys 2021 5": "?q=graphs&in=2021",
     }
-    assert offers(page, "area") == {
+    assert facet_urls(page, "area") == {
         "Computer Vision 2": "?q=graphs&topic=computer-vision",
         "Theory 1": "?q=graphs&topic=theory",
     }
-    year = found(client, "graphs", **{"in": "2022"})
-    assert titles(year) == ["About graphs", "Graphs again", "Graphs and more"]
-    assert list(offers(year, "area")) == ["Computer Vision 1", "Theory 1"]
-    assert [*offers(year, "edition").values()] == ["?q=graphs&in=2023", "?q=graphs", "?q=graphs&in=2021"]
-    topic = found(client, "graphs", topic="computer-vision")
+    in_2022 = search(client, "graphs", **{"in": "2022"})
+    assert titles(in_2022) == ["About graphs", "Graphs again", "Graphs and more"]
+    assert list(facet_urls(in_2022, "area")) == ["Computer Vision 1", "Theory 1"]
+    assert [*facet_urls(in_2022, "edition").values()] == [
+        "?q=graphs&in=2023",
+        "?q=graphs",
+        "?q=graphs&in=2021",
+    ]
+    topic = search(client, "graphs", topic="computer-vision")
     assert titles(topic) == ["Graphs", "Graphs again"]
-    assert list(offers(topic, "edition")) == ["MLSys 2022 1", "MLSys 2021 1"]
-    both = found(client, "graphs", topic="computer-vision", **{"in": "2022"})
+    assert list(facet_urls(topic, "edition")) == ["MLSys 2022 1", "MLSys 2021 1"]
+    both = search(client, "graphs", topic="computer-vision", **{"in": "2022"})
     assert titles(both) == ["Graphs again"]
     assert chips(both) == {
         "Year MLSys 2022": "?q=graphs&topic=computer-vision",
@@ -152,7 +156,7 @@ def test_years_and_topics_narrow(client: Client, site: list[Edition]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "shown", "chip"),
+    ("words", "title_count", "chip"),
     [
         ("graphs mlsys 2022", 3, "Year MLSys 2022"),
         ("graphs 2022", 3, "Year MLSys 2022"),
@@ -165,16 +169,16 @@ def test_years_and_topics_narrow(client: Client, site: list[Edition]) -> None:
         ("graphs 2024", 0, ""),
     ],
 )
-def test_names_of_years_are_understood(
-    client: Client, site: list[Edition], words: str, shown: int, chip: str
+def test_edition_names_in_the_words_become_filters(
+    client: Client, site: list[Edition], words: str, title_count: int, chip: str
 ) -> None:
-    page = found(client, words)
+    page = search(client, words)
 
-    assert (len(titles(page)), [*chips(page)]) == (shown, [chip] if chip else [])
+    assert (len(titles(page)), [*chips(page)]) == (title_count, [chip] if chip else [])
 
 
-def test_understood_year_can_be_taken_back(client: Client, site: list[Edition]) -> None:
-    page = found(client, "graphs 2022")
+def test_edition_filter_can_be_searched_as_plain_words(client: Client, site: list[Edition]) -> None:
+    page = search(client, "graphs 2022")
 
     assert chips(page) == {"Year MLSys 2022": "?q=graphs"}
     link = page.links()["Search for “2022” as plain words"]
@@ -183,9 +187,12 @@ def test_understood_year_can_be_taken_back(client: Client, site: list[Edition]) 
     assert (titles(plain), chips(plain)) == ([], {})
 
 
-def test_tabs_form_and_pages_keep_what_was_chosen(client: Client, site: list[Edition]) -> None:
-    page = found(client, "graphs", kind="paper", **{"in": "2022"})
-    hidden = {one.attributes["name"]: one.attributes["value"] for one in page.all("input", type="hidden")}
+def test_tabs_and_form_keep_the_filters(client: Client, site: list[Edition]) -> None:
+    page = search(client, "graphs", kind="paper", **{"in": "2022"})
+    hidden = {
+        element.attributes["name"]: element.attributes["value"]
+        for element in page.all("input", type="hidden")
+    }
 
     assert hidden == {"kind": "paper", "in": "2022"}
     links = {link.text: link.attributes["href"] for link in page.all("nav", "segments")[0].inside("a")}
@@ -193,96 +200,98 @@ def test_tabs_form_and_pages_keep_what_was_chosen(client: Client, site: list[Edi
     assert links["All"] == "?q=graphs&in=2022"
 
 
-def test_typing_error_is_corrected(client: Client, site: list[Edition]) -> None:
-    page = found(client, "grpahs", **{"in": "2022"})
+def test_typo_is_corrected_in_a_search_with_filters(client: Client, site: list[Edition]) -> None:
+    page = search(client, "grpahs", **{"in": "2022"})
 
     assert "These are results for graphs." in page.main
     assert titles(page) == ["About graphs", "Graphs again", "Graphs and more"]
 
 
-def test_nothing_found_offers_the_words_without_filters(client: Client, site: list[Edition]) -> None:
-    page = found(client, "looms", **{"in": "2022"})
+def test_empty_result_offers_the_search_without_filters(client: Client, site: list[Edition]) -> None:
+    page = search(client, "looms", **{"in": "2022"})
     link = page.links()["Search for “looms” without filters"]
 
     assert titles(read(client, f"{URL}{link}")) == ["Looms"]
 
 
 @pytest.mark.parametrize("query", ["in=2024", "topic=cv", "kind=xyz", "page=2", "page=x", "q=graphs&page=2"])
-def test_bad_value_is_a_400_that_names_it(client: Client, site: list[Edition], query: str) -> None:
+def test_invalid_parameter_is_400_with_an_explanation(
+    client: Client, site: list[Edition], query: str
+) -> None:
     assert "isn’t a valid value" in read(client, f"{URL}?{query}", status=400).main
 
 
 @pytest.mark.parametrize("words", ["\0", "!", "-graphs", "", "edition:", "2022"])
-def test_any_words_are_answered(client: Client, site: list[Edition], words: str) -> None:
-    assert titles(found(client, words)) == []
+def test_unusual_words_have_no_results(client: Client, site: list[Edition], words: str) -> None:
+    assert titles(search(client, words)) == []
 
 
-def test_more_than_the_best_are_counted_and_narrowed(
+def test_hits_beyond_max_hits_are_counted_and_filtered(
     client: Client, site: list[Edition], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("search.hits.MAX_HITS", 2)
-    page = found(client, "graphs")
+    page = search(client, "graphs")
 
     assert "8 results with “graphs”" in page.main
     assert "Papers 4" in page.main
     assert "The best 2 of 4 are listed." in page.main
-    assert [*offers(page, "edition")] == ["MLSys 2023 2", "MLSys 2022 3", "MLSys 2021 5"]
-    assert [*offers(page, "area")] == ["Computer Vision 2", "Theory 1"]
-    narrowed = found(client, "graphs", topic="theory")
+    assert [*facet_urls(page, "edition")] == ["MLSys 2023 2", "MLSys 2022 3", "MLSys 2021 5"]
+    assert [*facet_urls(page, "area")] == ["Computer Vision 2", "Theory 1"]
+    narrowed = search(client, "graphs", topic="theory")
     assert titles(narrowed) == ["Graphs and more"]
 
 
-def test_program_under_embargo_is_in_no_facet(client: Client, site: list[Edition]) -> None:
+def test_embargoed_program_is_not_counted_in_facets(client: Client, site: list[Edition]) -> None:
     later = timezone.now() + timedelta(days=1)
     Edition.objects.filter(slug="2022").update(papers_public_from=later, schedule_public_from=later)
-    page = found(client, "graphs")
+    page = search(client, "graphs")
 
-    assert [*offers(page, "area")] == []
-    assert [*offers(page, "edition")] == ["MLSys 2023 2", "MLSys 2021 5"]
+    assert [*facet_urls(page, "area")] == []
+    assert [*facet_urls(page, "edition")] == ["MLSys 2023 2", "MLSys 2021 5"]
 
 
-def test_topic_of_drafts_is_unknown(client: Client, site: list[Edition]) -> None:
+def test_topic_with_drafts_alone_is_400(client: Client, site: list[Edition]) -> None:
     topic = make.make_topic(site[0], "Alchemy", slug="alchemy")
     make.make_paper(site[0], topic=topic, status="draft", title="Graphs of gold")
 
     read(client, f"{URL}?q=graphs&topic=alchemy", status=400)
 
 
-def test_hit_that_is_no_longer_there_is_left_out(client: Client, site: list[Edition]) -> None:
+def test_paper_removed_from_the_index_is_not_found(client: Client, site: list[Edition]) -> None:
     remove_documents("paper", [site[1].papers.get(uid="p1").pk])
 
-    assert "Graphs again" not in titles(found(client, "graphs"))
+    assert "Graphs again" not in titles(search(client, "graphs"))
 
 
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("row_count", [1, 3])
 @pytest.mark.parametrize(
-    ("query", "number"),
+    ("query", "queries"),
     [("", 16), ("&in=2021", 16), ("&kind=paper", 10), ("&kind=person", 8), ("&topic=vision", 10)],
 )
-def test_queries_do_not_grow(
+def test_query_count_is_the_same_for_1_and_3_hits_of_each_kind(
     client: Client,
     site: list[Edition],
     django_assert_num_queries: DjangoAssertNumQueries,
-    times: int,
+    row_count: int,
     query: str,
-    number: int,
+    queries: int,
 ) -> None:
-    for count in range(times):
+    for index in range(row_count):
         edition = site[0]
-        session = make.make_session(edition, title=f"Pistons {count}")
-        make.add_role(session, f"Pistons Moderator {count}")
+        session = make.make_session(edition, title=f"Pistons {index}")
+        make.add_role(session, f"Pistons Moderator {index}")
         make.make_presentation(session, title="Pistons", speakers=["Pistons Speaker"])
-        topic = make.make_topic(edition, "Vision", slug=f"v{count}")
-        paper = make.make_paper(edition, [f"Pistons Author {count}"], title=f"Pistons {count}", topic=topic)
+        topic = make.make_topic(edition, "Vision", slug=f"v{index}")
+        paper = make.make_paper(edition, [f"Pistons Author {index}"], title=f"Pistons {index}", topic=topic)
         make.make_presentation(session, paper)
         make.make_page(edition, title="Pistons")
     client.get(f"{URL}?q=pistons{query}")
 
-    with django_assert_num_queries(number):
+    with django_assert_num_queries(queries):
         client.get(f"{URL}?q=pistons{query}")
 
 
-def test_queries_where_more_is_found_than_ranked(
+def test_query_count_with_more_hits_than_are_ranked(
     client: Client,
     site: list[Edition],
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -295,6 +304,6 @@ def test_queries_where_more_is_found_than_ranked(
         client.get(f"{URL}?q=graphs")
 
 
-def test_narrowed_searches_are_cached() -> None:
+def test_searches_with_filters_are_cached() -> None:
     assert parse_address(URL, "q=graphs&in=2021&topic=theory&kind=paper&page=2").key is not None
     assert parse_address(URL, "q=graphs+2022&plain=2022").query == "plain=2022&q=graphs+2022"

@@ -53,7 +53,7 @@ PAGES = [
 ]
 
 
-class Mixed(HTMLParser):
+class DirectionParser(HTMLParser):
     """Parser that finds right-to-left words outside of elements that isolate them."""
 
     def __init__(self, markup: str) -> None:
@@ -94,8 +94,8 @@ def make_program() -> None:
     make_award(edition, papers[:1])
     make_announcement(edition, title=ARABIC)
     make_page(edition, slug="about", title=ARABIC, body=HEBREW)
-    for place, kind in enumerate(("oral", "poster", "break")):
-        start = MORNING + timedelta(hours=place)
+    for hours, kind in enumerate(("oral", "poster", "break")):
+        start = MORNING + timedelta(hours=hours)
         session = make_session(edition, title=f"{ARABIC} GPT-4 {kind}", room=room, kind=kind, start=start)
         for paper in papers:
             if kind != "break":
@@ -110,13 +110,13 @@ def _program(made_once: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_titles_have_a_direction_of_their_own(client: Client, path: str) -> None:
+def test_right_to_left_titles_are_isolated(client: Client, path: str) -> None:
     if path == "paper":
         path = Paper.objects.all()[1].get_absolute_url()
     elif path == "session":
         path = Session.objects.filter(kind="oral").get().get_absolute_url()
 
-    page = Mixed(client.get(path, follow=True).getvalue().decode())
+    page = DirectionParser(client.get(path, follow=True).getvalue().decode())
 
     assert page.mixed == []
     assert page.isolated or path in {"/2021/agenda/", "/people/ada/"}

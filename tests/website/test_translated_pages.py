@@ -24,7 +24,7 @@ PATHS = (
     "/2021/search/?q=engines", "/search/?q=zzz", "/no-such-page/", "/2021/schedule/?kind=nonsense",
 )  # fmt: skip
 # Texts that chairs and authors of the sample program entered, and names of formats.
-ENTERED = [
+ENTERED_TEXTS = [
     "MLSys 2021", "MLSys", "Plenary", "Conference on Machine Learning and Systems", "San Jose", "Los Angeles",
     "Ada Lovelace", "Lovelace, Ada", "Notes", "Engines", "Keynote", "Addendum", "Compilers", "Research",
     "What was done.", "King's College", "She wrote notes.", "Outstanding Paper Award", "Hall A", "Welcome",
@@ -40,24 +40,24 @@ ENTERED = [
 ]  # fmt: skip
 
 
-def test_pages_are_translatable(client: Client) -> None:
+def test_pages_have_no_untranslated_text(client: Client) -> None:
     make_public_program()
     edition = Edition.objects.get(slug="2021")
     files = [name for fmt in writable().values() for name in file_names(fmt, edition)]
-    known = [*ENTERED, *files, *Page.objects.values_list("title", flat=True)]
+    known_texts = [*ENTERED_TEXTS, *files, *Page.objects.values_list("title", flat=True)]
     with pseudolocale({*public_messages(), *django_messages()}):
         pages = {path: client.get(path, follow=True).text for path in PATHS}
-    left = {path: untranslated(page, known=known) for path, page in pages.items()}
-    assert {path: words for path, words in left.items() if words} == {}
+    untranslated_texts = {path: untranslated(page, known=known_texts) for path, page in pages.items()}
+    assert {path: texts for path, texts in untranslated_texts.items() if texts} == {}
 
 
-def test_page_names_its_language_and_direction(client: Client) -> None:
+def test_html_element_has_language_and_direction(client: Client) -> None:
     assert '<html lang="en">' in client.get("/").text
     with override_settings(LANGUAGES=[("en", "English"), ("ar", "العربيّة")]):
         assert '<html lang="ar" dir="rtl">' in client.get("/ar/").text
 
 
-def test_no_script_has_words_of_its_own() -> None:
-    said = re.compile(r'"[A-Z][a-z]+(?: [a-z’,]+)+[.:]?"|`[A-Z][a-z]+ [a-z]+')
-    found = {path.name: said.findall(path.read_text()) for path in SCRIPTS.glob("*.js")}
-    assert {name: words for name, words in found.items() if words} == {}
+def test_scripts_contain_no_english_texts() -> None:
+    english_text = re.compile(r'"[A-Z][a-z]+(?: [a-z’,]+)+[.:]?"|`[A-Z][a-z]+ [a-z]+')
+    texts_by_script = {path.name: english_text.findall(path.read_text()) for path in SCRIPTS.glob("*.js")}
+    assert {name: texts for name, texts in texts_by_script.items() if texts} == {}

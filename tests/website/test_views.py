@@ -17,7 +17,7 @@ from tests.reading import Page, read
 
 pytestmark = pytest.mark.django_db
 
-NINE = datetime(2021, 4, 6, 16, 0, tzinfo=UTC)  # 09:00 in Los Angeles
+NINE_AM = datetime(2021, 4, 6, 16, 0, tzinfo=UTC)  # 09:00 in Los Angeles
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def edition() -> Edition:
     return make.make_edition(venue="Hall", country="USA", description="Welcome *all*.")
 
 
-def menu(page: Page) -> list[tuple[str, str]]:
+def menu_links(page: Page) -> list[tuple[str, str]]:
     """Return the edition's menu with nested entries, as labels and URLs."""
     bars = page.all("nav", "menu")
     links = bars[0].inside("a") if bars else []
@@ -35,15 +35,15 @@ def menu(page: Page) -> list[tuple[str, str]]:
 # Homes
 
 
-def at(moment: datetime) -> time_machine.travel:
+def frozen_time(moment: datetime) -> time_machine.travel:
     return time_machine.travel(moment, tick=False)
 
 
-def cards(page: Page) -> list[str]:
+def card_texts(page: Page) -> list[str]:
     return page.texts("li", "card")
 
 
-def test_home_names_dates_place_and_mode(client: Client, edition: Edition) -> None:
+def test_home_shows_dates_place_and_mode(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/")
 
     assert page.title == "MLSys 2021, Hall, San Jose, USA"
@@ -53,7 +53,7 @@ def test_home_names_dates_place_and_mode(client: Client, edition: Edition) -> No
     assert page.texts("em") == ["all"]
 
 
-def test_home_has_the_editions_own_art(client: Client, edition: Edition) -> None:
+def test_home_shows_the_generated_art_of_the_edition(client: Client, edition: Edition) -> None:
     (drawing,) = read(client, "/2021/").all("img", "art")
 
     response = client.get(drawing.attributes["src"])
@@ -64,21 +64,21 @@ def test_home_has_the_editions_own_art(client: Client, edition: Edition) -> None
 
 
 @pytest.mark.parametrize(
-    ("moment", "words"),
+    ("moment", "text"),
     [
         (datetime(2021, 3, 24, 19, tzinfo=UTC), "Starts in 12 days"),
-        (NINE, "Day 2 of 5 · 09:00 in San Jose"),
+        (NINE_AM, "Day 2 of 5 · 09:00 in San Jose"),
         (datetime(2021, 7, 1, tzinfo=UTC), "Ended on 9 April 2021"),
     ],
 )
-def test_home_says_where_the_conference_stands(
-    client: Client, edition: Edition, moment: datetime, words: str
+def test_home_shows_the_state_of_the_conference(
+    client: Client, edition: Edition, moment: datetime, text: str
 ) -> None:
-    with at(moment):
-        assert read(client, "/2021/").texts("p", "state") == [words]
+    with frozen_time(moment):
+        assert read(client, "/2021/").texts("p", "state") == [text]
 
 
-def test_home_of_a_past_conference_leads_to_its_recordings(client: Client, edition: Edition) -> None:
+def test_home_of_a_past_conference_links_to_its_recordings(client: Client, edition: Edition) -> None:
     make.make_session(edition, recording_url="https://example.org/")
 
     page = read(client, "/2021/")
@@ -93,80 +93,84 @@ CALENDARS = ["Apple Calendar", "Google Calendar", "Outlook", "Download (.ics)"]
 @pytest.mark.parametrize(
     ("moment", "labels"),
     [
-        (NINE, ["Today’s schedule", "Browse 1 paper", "Add to calendar"]),
-        (NINE - timedelta(days=9), ["Schedule", "Browse 1 paper", "Add to calendar"]),
-        (NINE + timedelta(days=9), ["Schedule", "Browse 1 paper"]),
+        (NINE_AM, ["Today’s schedule", "Browse 1 paper", "Add to calendar"]),
+        (NINE_AM - timedelta(days=9), ["Schedule", "Browse 1 paper", "Add to calendar"]),
+        (NINE_AM + timedelta(days=9), ["Schedule", "Browse 1 paper"]),
     ],
 )
-def test_home_has_three_main_ways_in(
+def test_home_shows_the_main_buttons(
     client: Client, edition: Edition, moment: datetime, labels: list[str]
 ) -> None:
     make.make_session(edition)
     make.make_paper(edition)
 
-    with at(moment):
-        (ways,) = read(client, "/2021/").all("div", "ways")
-    menus = [menu for menu in ways.inside("details") if "calendars" in menu.attributes["class"]]
-    listed = [link.text for menu in menus for link in menu.inside("a")]
+    with frozen_time(moment):
+        (button_bar,) = read(client, "/2021/").all("div", "ways")
+    calendar_menus = [
+        menu for menu in button_bar.inside("details") if "calendars" in menu.attributes["class"]
+    ]
+    calendar_labels = [link.text for menu in calendar_menus for link in menu.inside("a")]
 
     assert [
-        one.text for one in ways.elements if one.tag in {"a", "summary"} and one.text not in listed
+        element.text
+        for element in button_bar.elements
+        if element.tag in {"a", "summary"} and element.text not in calendar_labels
     ] == labels
-    assert listed == CALENDARS * ("Add to calendar" in labels)
+    assert calendar_labels == CALENDARS * ("Add to calendar" in labels)
 
 
-def test_home_shows_what_is_on_in_all_rooms_and_what_comes_next(client: Client, edition: Edition) -> None:
+def test_home_shows_running_and_next_sessions(client: Client, edition: Edition) -> None:
     room = make.make_room(edition)
     make.make_session(edition, title="Running", minutes=90, room=room)
     make.make_session(edition, title="Over", minutes=60)
     make.make_session(edition, title="Off", minutes=90, status="cancelled")
-    make.make_session(edition, title="Coming", start=NINE + timedelta(hours=1))
-    make.make_session(edition, title="Much later", start=NINE + timedelta(hours=2))
+    make.make_session(edition, title="Coming", start=NINE_AM + timedelta(hours=1))
+    make.make_session(edition, title="Much later", start=NINE_AM + timedelta(hours=2))
 
-    with at(NINE):
+    with frozen_time(NINE_AM):
         page = read(client, "/2021/")
 
     assert page.texts("h2")[:2] == ["On now", "Next"]
-    assert cards(page) == [
+    assert card_texts(page) == [
         "Oral session · Hall A Running until 09:30 PDT",
         "Oral session Coming 10:00 to 11:00 PDT",
     ]
 
 
 @pytest.mark.parametrize(
-    ("minutes", "shown"), [(30, ["Keynote"]), (60, ["Keynote"]), (61, ["Coffee", "Desk"])]
+    ("minutes", "titles"), [(30, ["Keynote"]), (60, ["Keynote"]), (61, ["Coffee", "Desk"])]
 )
-def test_home_passes_over_pauses_that_something_follows_soon(
-    client: Client, edition: Edition, minutes: int, shown: list[str]
+def test_home_skips_a_break_followed_by_a_session_within_an_hour(
+    client: Client, edition: Edition, minutes: int, titles: list[str]
 ) -> None:
-    make.make_session(edition, title="Desk", kind="registration", start=NINE, minutes=240)
-    make.make_session(edition, title="Coffee", kind="break", start=NINE)
-    make.make_session(edition, title="Keynote", start=NINE + timedelta(minutes=minutes))
+    make.make_session(edition, title="Desk", kind="registration", start=NINE_AM, minutes=240)
+    make.make_session(edition, title="Coffee", kind="break", start=NINE_AM)
+    make.make_session(edition, title="Keynote", start=NINE_AM + timedelta(minutes=minutes))
 
-    with at(NINE - timedelta(minutes=1)):
+    with frozen_time(NINE_AM - timedelta(minutes=1)):
         page = read(client, "/2021/")
 
-    assert [link.text for card in page.all("li", "card") for link in card.inside("a")] == shown
+    assert [link.text for card in page.all("li", "card") for link in card.inside("a")] == titles
 
 
-def test_home_shows_over_night_how_the_next_day_begins(client: Client, edition: Edition) -> None:
-    make.make_session(edition, title="Tomorrow", start=NINE)
+def test_home_shows_the_first_session_of_the_next_day_overnight(client: Client, edition: Edition) -> None:
+    make.make_session(edition, title="Tomorrow", start=NINE_AM)
 
-    with at(NINE - timedelta(hours=12)):
+    with frozen_time(NINE_AM - timedelta(hours=12)):
         page = read(client, "/2021/")
-    with at(NINE - timedelta(days=2)):
+    with frozen_time(NINE_AM - timedelta(days=2)):
         earlier = read(client, "/2021/")
 
-    assert cards(page) == ["Oral session Tomorrow Tue 6 Apr, 09:00 to 10:00 PDT"]
-    assert cards(earlier) == []
+    assert card_texts(page) == ["Oral session Tomorrow Tue 6 Apr, 09:00 to 10:00 PDT"]
+    assert card_texts(earlier) == []
 
 
-def test_home_draws_each_day_and_marks_today(client: Client, edition: Edition) -> None:
+def test_home_shows_a_card_for_each_day_and_marks_today(client: Client, edition: Edition) -> None:
     make.make_session(edition)
     make.make_session(edition, kind="break")
     make.make_session(edition, kind="invited_talk", start=make.MORNING + timedelta(days=1))
 
-    with at(NINE):
+    with frozen_time(NINE_AM):
         page = read(client, "/2021/")
 
     (days,) = page.all("ol", "daycards")
@@ -184,33 +188,37 @@ def test_home_shows_invited_speakers_with_initials(client: Client, edition: Edit
 
     page = read(client, "/2021/")
 
-    assert cards(page) == ["AL Invited talk Ada Lovelace London On engines Tue 6 Apr, 08:00 to 09:00 PDT"]
+    assert card_texts(page) == [
+        "AL Invited talk Ada Lovelace London On engines Tue 6 Apr, 08:00 to 09:00 PDT"
+    ]
 
 
-def test_home_counts_papers_of_topics_with_those_below(client: Client, edition: Edition) -> None:
-    above = make.make_topic(edition, "Systems")
-    below = make.make_topic(edition, "Compilers", parent=above)
+def test_home_counts_papers_of_subtopics_for_their_topic(client: Client, edition: Edition) -> None:
+    parent = make.make_topic(edition, "Systems")
+    child = make.make_topic(edition, "Compilers", parent=parent)
     make.make_topic(edition, "Unused")
-    for topic in (above, below):
+    for topic in (parent, child):
         make.make_paper(edition, topic=topic)
 
     chips = read(client, "/2021/").all("ul", "chips")[1]
 
     assert [(chip.text, chip.attributes["class"]) for chip in chips.inside("a")] == [
-        ("Systems 2", f"topic-{above.slug}")
+        ("Systems 2", f"topic-{parent.slug}")
     ]
 
 
-def test_home_shows_the_first_awards_with_few_names(client: Client, edition: Edition) -> None:
+def test_home_shows_awards_with_at_most_two_authors(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob", "Cyd", "Dan"], title="Engines")
     make.make_award(edition, [paper], name="Best paper")
 
-    assert cards(read(client, "/2021/")) == ["Best paper Engines Ada, Bob and 2 more"]
+    assert card_texts(read(client, "/2021/")) == ["Best paper Engines Ada, Bob and 2 more"]
 
 
-def test_home_shows_news_pinned_first_and_folds_the_older(client: Client, edition: Edition) -> None:
+def test_home_shows_pinned_news_first_and_folds_older_news(client: Client, edition: Edition) -> None:
     for number in range(5):
-        make.make_announcement(edition, title=f"News {number}", published_at=NINE + timedelta(hours=number))
+        make.make_announcement(
+            edition, title=f"News {number}", published_at=NINE_AM + timedelta(hours=number)
+        )
     make.make_announcement(edition, title="Pinned", pinned=True)
     make.make_announcement(edition, title="Future", published_at=datetime(2999, 1, 1, tzinfo=UTC))
 
@@ -221,7 +229,7 @@ def test_home_shows_news_pinned_first_and_folds_the_older(client: Client, editio
     assert [item.text[:6] for item in page.all("details", "more")[0].inside("li")] == ["News 1", "News 0"]
 
 
-def test_home_counts_the_ways_in(client: Client, edition: Edition) -> None:
+def test_home_links_to_sections_with_counts(client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition) for _ in range(2)]
     make.make_paper(edition, status="draft")
     session = make.make_session(edition)
@@ -243,25 +251,25 @@ def test_home_counts_the_ways_in(client: Client, edition: Edition) -> None:
 
 
 @pytest.mark.parametrize(
-    ("moment", "words"),
+    ("moment", "text"),
     [
-        (NINE, "The program will appear here once it is published."),
-        (NINE + timedelta(days=9), "No program was published."),
+        (NINE_AM, "The program will appear here once it is published."),
+        (NINE_AM + timedelta(days=9), "No program was published."),
     ],
 )
 def test_home_without_a_program_says_so(
-    client: Client, edition: Edition, moment: datetime, words: str
+    client: Client, edition: Edition, moment: datetime, text: str
 ) -> None:
-    with at(moment):
-        assert read(client, "/2021/").texts("p", "none") == [words]
+    with frozen_time(moment):
+        assert read(client, "/2021/").texts("p", "none") == [text]
 
 
-def test_home_lists_key_dates_in_order_and_marks_the_past(client: Client, edition: Edition) -> None:
+def test_home_lists_key_dates_in_order_and_marks_past_ones(client: Client, edition: Edition) -> None:
     make.make_key_date(edition, "Doors open", url="https://example.org/doors")
-    make.make_key_date(edition, "Party", moment=NINE + timedelta(hours=10))
+    make.make_key_date(edition, "Party", moment=NINE_AM + timedelta(hours=10))
     make.make_key_date(edition, "Secret", status="draft")
 
-    with at(NINE):
+    with frozen_time(NINE_AM):
         (dates,) = read(client, "/2021/").all("dl", "keydates")
 
     assert [(row.text, row.attributes.get("class")) for row in dates.inside("div")] == [
@@ -271,11 +279,11 @@ def test_home_lists_key_dates_in_order_and_marks_the_past(client: Client, editio
     assert [link.attributes["href"] for link in dates.inside("a")] == ["https://example.org/doors"]
 
 
-def test_home_shows_the_venue_and_where_to_register(client: Client, edition: Edition) -> None:
+def test_home_shows_the_venue_and_the_registration_link(client: Client, edition: Edition) -> None:
     fields = {"venue_address": "1 Market St\nSan Jose", "map_url": "https://example.org/map"}
     Edition.objects.update(**fields, registration_url="https://example.org/register")
 
-    with at(NINE - timedelta(days=30)):
+    with frozen_time(NINE_AM - timedelta(days=30)):
         page = read(client, "/2021/")
     past = read(client, "/2021/")
 
@@ -285,18 +293,18 @@ def test_home_shows_the_venue_and_where_to_register(client: Client, edition: Edi
     assert "Register" not in past.links()
 
 
-def test_home_has_the_sections_that_chairs_chose_in_their_order(client: Client, edition: Edition) -> None:
+def test_home_shows_the_configured_sections_in_order(client: Client, edition: Edition) -> None:
     make.make_announcement(edition)
     make.make_sponsor(edition)
     make.make_paper(edition)
-    usual = read(client, "/2021/").texts("h2")
+    default_headings = read(client, "/2021/").texts("h2")
     Edition.objects.update(home_sections=["sponsors", "news"])
 
-    assert usual == ["Program", "News", "Sponsors"]
+    assert default_headings == ["Program", "News", "Sponsors"]
     assert read(client, "/2021/").texts("h2") == ["Sponsors", "News"]
 
 
-def test_front_page_is_the_current_editions_home(client: Client, edition: Edition) -> None:
+def test_front_page_is_the_home_of_the_current_edition(client: Client, edition: Edition) -> None:
     make.make_edition(2020)
     make.make_edition(2022, public_from=None)
 
@@ -316,17 +324,17 @@ def test_front_page_is_the_current_editions_home(client: Client, edition: Editio
         (date(2030, 1, 1), "2021"),
     ],
 )
-def test_current_edition_runs_or_comes_next_else_was_last(edition: Edition, day: date, slug: str) -> None:
+def test_current_edition_is_the_running_or_next_or_last_one(edition: Edition, day: date, slug: str) -> None:
     make.make_edition(2020)
-    noon = datetime(day.year, day.month, day.day, 20, tzinfo=UTC)
+    moment = datetime(day.year, day.month, day.day, 20, tzinfo=UTC)
 
-    current = current_edition(list(Edition.objects.all()), noon)
+    current = current_edition(list(Edition.objects.all()), moment)
 
     assert current is not None
     assert current.slug == slug
 
 
-def test_front_page_of_several_conferences_shows_what_is_on_then_all_by_series(
+def test_front_page_of_several_conferences_lists_running_editions_then_series(
     client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     other = make.make_conference(slug="icml", name="ICML", full_name="")
@@ -334,7 +342,7 @@ def test_front_page_of_several_conferences_shows_what_is_on_then_all_by_series(
         make.make_edition(year, conference=other, slug=f"icml-{year}", name=f"ICML {year}")
     per_revision.clear_caches()
 
-    with at(NINE), django_assert_num_queries(2):
+    with frozen_time(NINE_AM), django_assert_num_queries(2):
         page = read(client, "/")
 
     assert page.outline == [
@@ -348,13 +356,13 @@ def test_front_page_of_several_conferences_shows_what_is_on_then_all_by_series(
     assert page.all("form", "sitesearch")[0].attributes["action"] == "/search/"
 
 
-def test_front_page_without_a_public_edition_is_friendly(client: Client) -> None:
+def test_front_page_without_a_public_edition_says_so(client: Client) -> None:
     make.make_edition(public_from=None)
 
     assert read(client, "/").outline == ["1 Plenary", "2 No program is public yet"]
 
 
-def test_edition_that_is_not_public_has_no_home(client: Client) -> None:
+def test_hidden_edition_is_404_without_its_navigation(client: Client) -> None:
     make.make_edition(public_from=None)
 
     page = read(client, "/2021/", 404)
@@ -366,9 +374,7 @@ def test_edition_that_is_not_public_has_no_home(client: Client) -> None:
 # Header and footer
 
 
-def test_year_menu_holds_the_conferences_public_editions_newest_first(
-    client: Client, edition: Edition
-) -> None:
+def test_year_menu_lists_public_editions_newest_first(client: Client, edition: Edition) -> None:
     make.make_edition(2023)
     make.make_edition(2022)
     make.make_edition(2024, public_from=None)
@@ -377,7 +383,7 @@ def test_year_menu_holds_the_conferences_public_editions_newest_first(
 
     years = read(client, "/2021/papers/").all("details", "years")[0]
 
-    assert [(e.text, e.attributes["href"]) for e in years.inside("a")] == [
+    assert [(link.text, link.attributes["href"]) for link in years.inside("a")] == [
         ("MLSys 2023", "/2023/"),
         ("MLSys 2022", "/2022/"),
         ("MLSys 2021", "/2021/"),
@@ -385,7 +391,7 @@ def test_year_menu_holds_the_conferences_public_editions_newest_first(
     ]
 
 
-def test_menu_is_the_editions_own_in_order(client: Client, edition: Edition) -> None:
+def test_menu_shows_the_configured_items_in_order(client: Client, edition: Edition) -> None:
     page = make.make_page(edition, slug="guide")
     draft = make.make_page(edition, slug="draft", status="draft")
     make.make_menu_item(edition, "Program", section="schedule")
@@ -394,7 +400,7 @@ def test_menu_is_the_editions_own_in_order(client: Client, edition: Edition) -> 
     make.make_menu_item(edition, "Chat", url="https://example.org/chat", parent=top)
     make.make_menu_item(edition, "Everybody", section="people")
 
-    assert menu(read(client, "/2021/")) == [
+    assert menu_links(read(client, "/2021/")) == [
         ("Program", "/2021/schedule/"),
         ("Help", "/2021/pages/guide/"),
         ("Chat", "https://example.org/chat"),
@@ -403,23 +409,25 @@ def test_menu_is_the_editions_own_in_order(client: Client, edition: Edition) -> 
 
 
 @pytest.mark.parametrize("section", [name for name in SECTIONS if name != "home"])
-def test_menu_leads_to_every_section(client: Client, edition: Edition, section: str) -> None:
+def test_menu_item_links_to_the_existing_page_of_its_section(
+    client: Client, edition: Edition, section: str
+) -> None:
     session = make.make_session(edition)
     make.make_presentation(session, make.make_paper(edition, ["Ada"]), kind="poster")
     make.make_menu_item(edition, "There", section=section)
 
-    (line,) = menu(read(client, "/2021/"))
+    (item,) = menu_links(read(client, "/2021/"))
 
-    assert line[0] == "There"
-    assert client.get(line[1]).status_code == 200
+    assert item[0] == "There"
+    assert client.get(item[1]).status_code == 200
 
 
-def test_menu_without_lines_of_its_own_holds_what_has_content(client: Client, edition: Edition) -> None:
-    assert menu(read(client, "/2021/")) == []
+def test_default_menu_lists_sections_with_content(client: Client, edition: Edition) -> None:
+    assert menu_links(read(client, "/2021/")) == []
     make.make_presentation(make.make_session(edition), make.make_paper(edition, ["Ada"]), kind="poster")
     make.make_page(edition, slug="guide", title="Guide")
 
-    assert menu(read(client, "/2021/")) == [
+    assert menu_links(read(client, "/2021/")) == [
         ("Schedule", "/2021/schedule/"),
         ("Papers", "/2021/papers/"),
         ("Posters", "/2021/posters/"),
@@ -428,17 +436,17 @@ def test_menu_without_lines_of_its_own_holds_what_has_content(client: Client, ed
     ]
 
 
-def test_home_is_led_to_by_the_name_not_by_the_menu(client: Client, edition: Edition) -> None:
+def test_home_is_linked_by_the_brand_and_not_in_the_menu(client: Client, edition: Edition) -> None:
     make.make_menu_item(edition, "Home", section="home")
     make.make_menu_item(edition, "Papers")
 
     page = read(client, "/2021/papers/")
 
-    assert [line for line, _ in menu(page)] == ["Papers"]
+    assert [label for label, _ in menu_links(page)] == ["Papers"]
     assert [brand.attributes["href"] for brand in page.all("a", "brand")] == ["/2021/"]
 
 
-def test_tab_bar_leads_to_what_has_content(client: Client, edition: Edition) -> None:
+def test_tab_bar_links_to_sections_with_content(client: Client, edition: Edition) -> None:
     def tabs() -> list[tuple[str, str]]:
         (bar,) = read(client, "/2021/").all("nav", "tabbar")
         return [(tab.text, tab.attributes["href"]) for tab in bar.inside("a")]
@@ -451,14 +459,14 @@ def test_tab_bar_leads_to_what_has_content(client: Client, edition: Edition) -> 
     assert tabs() == [*around[0], *program, *around[1]]
 
 
-def test_footer_leads_to_what_the_menu_leaves_out(client: Client, edition: Edition) -> None:
+def test_footer_links_to_sections_missing_from_the_menu(client: Client, edition: Edition) -> None:
     make.make_menu_item(edition, "Papers")
     make.make_paper(edition)
     make.make_session(edition)
 
-    (foot,) = read(client, "/2021/").all("footer", "foot")
+    (footer,) = read(client, "/2021/").all("footer", "foot")
 
-    assert [link.text for link in foot.inside("a") if "hreflang" not in link.attributes] == [
+    assert [link.text for link in footer.inside("a") if "hreflang" not in link.attributes] == [
         "Schedule",
         "Statistics",
         "Downloads",
@@ -467,7 +475,9 @@ def test_footer_leads_to_what_the_menu_leaves_out(client: Client, edition: Editi
     ]
 
 
-def test_pages_of_all_years_stay_in_the_frame_of_an_edition(client: Client, edition: Edition) -> None:
+def test_people_page_has_the_header_of_the_current_or_requested_edition(
+    client: Client, edition: Edition
+) -> None:
     def brand(path: str) -> str:
         (link,) = read(client, path).all("a", "brand")
         return link.attributes["href"]
@@ -481,7 +491,7 @@ def test_pages_of_all_years_stay_in_the_frame_of_an_edition(client: Client, edit
     assert brand("/people/?edition=2021") == "/2021/"
 
 
-def test_links_to_people_keep_the_frame_of_the_edition(client: Client, edition: Edition) -> None:
+def test_links_to_people_keep_the_edition_parameter(client: Client, edition: Edition) -> None:
     make.make_edition(2023)
     ada = make.make_person("Ada Lovelace")
     paper = make.make_paper(edition, [ada])
@@ -490,7 +500,7 @@ def test_links_to_people_keep_the_frame_of_the_edition(client: Client, edition: 
     make.add_role(session, ada, "speaker")
     make.make_presentation(session, paper)
     make.make_committee_role(edition, ada)
-    address = f"{ada.get_absolute_url()}?edition=2021"
+    url = f"{ada.get_absolute_url()}?edition=2021"
     paths = ["", "papers/", "schedule/2021-04-06/", "talks/", "awards/", "committee/", "search/?q=ada"]
     pages = [paper.get_absolute_url(), session.get_absolute_url(), *(f"/2021/{path}" for path in paths)]
 
@@ -502,30 +512,30 @@ def test_links_to_people_keep_the_frame_of_the_edition(client: Client, edition: 
             if "/people/ada" in link.attributes["href"]
             or link.attributes["href"].startswith(ada.get_absolute_url())
         }
-        assert links == {address}, path
+        assert links == {url}, path
         assert page.links()["People"] == "/people/?edition=2021"
     people = read(client, "/people/?edition=2021")
-    person = read(client, address)
+    person = read(client, url)
 
-    assert people.links()["Lovelace, Ada"] == address
+    assert people.links()["Lovelace, Ada"] == url
     assert person.all("a", "brand")[0].attributes["href"] == "/2021/"
     assert person.canonical == f"http://127.0.0.1:8000{ada.get_absolute_url()}"
     assert "?edition" not in read(client, ada.get_absolute_url()).links()["People"]
 
 
-def test_menu_marks_where_the_reader_is(client: Client, edition: Edition) -> None:
+def test_menu_marks_the_section_of_the_page(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
     make.make_menu_item(edition, "Home", section="home")
     make.make_menu_item(edition, "Papers")
 
     page = read(client, paper.get_absolute_url())
 
-    assert [e.text for e in page.all("nav", "menu")[0].inside("a") if "aria-current" in e.attributes] == [
-        "Papers"
-    ]
+    assert [
+        link.text for link in page.all("nav", "menu")[0].inside("a") if "aria-current" in link.attributes
+    ] == ["Papers"]
 
 
-def test_frame_of_a_missing_page_is_its_editions(client: Client, edition: Edition) -> None:
+def test_404_page_has_the_header_of_its_edition(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/nothing/here/", 404)
 
     assert page.texts("title") == ["Page not found"]
@@ -534,7 +544,7 @@ def test_frame_of_a_missing_page_is_its_editions(client: Client, edition: Editio
 
 
 @pytest.mark.parametrize(("path", "queries"), [("/2021/", 16), ("/", 16)])
-def test_queries_of_a_home_do_not_grow(
+def test_query_count_of_home_pages_is_the_same_for_1_and_3_rows(
     client: Client,
     edition: Edition,
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -542,7 +552,7 @@ def test_queries_of_a_home_do_not_grow(
     queries: int,
 ) -> None:
     page, topic = make.make_page(edition), make.make_topic(edition)
-    with at(NINE):
+    with frozen_time(NINE_AM):
         for labels in (["One"], ["Two", "Three"]):
             for label in labels:
                 make.make_menu_item(edition, label, page=page)
@@ -550,7 +560,7 @@ def test_queries_of_a_home_do_not_grow(
                 make.make_sponsor(edition, label)
                 make.make_key_date(edition, label)
                 make.make_session(edition, minutes=120)
-                make.make_session(edition, start=NINE + timedelta(hours=1))
+                make.make_session(edition, start=NINE_AM + timedelta(hours=1))
                 make.make_award(edition, [make.make_paper(edition, [label], topic=topic)])
                 talk = make.make_session(edition, kind="invited_talk")
                 SessionRole.objects.create(session=talk, person=make.make_person(label))
@@ -559,7 +569,9 @@ def test_queries_of_a_home_do_not_grow(
                 read(client, path)
 
 
-def test_healthz_is_plain(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_healthz_is_plain_text_without_queries(
+    client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_num_queries(0):
         response = client.get("/healthz")
 

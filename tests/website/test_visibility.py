@@ -38,7 +38,7 @@ SAMPLES: dict[str, list[Any]] = {
     "year": [2021, 2030],
 }
 # Keys of rows by section of the URL: public rows, hidden ones, and one of a hidden edition.
-ROWS = {
+ROW_KEYS = {
     "institutions": ["kings", f"{MARKER_LOWER}-university"],
     "pages": ["guide", "conduct", f"{MARKER_LOWER}-page"],
     "papers": ["p1", f"{MARKER_LOWER}-p", f"{MARKER_LOWER}-w", f"{MARKER_LOWER}-ghost"],
@@ -56,42 +56,42 @@ ROWS = {
     "topics": ["engines", f"{MARKER_LOWER}-topic"],
 }
 SAMPLES["uid"] = sorted(
-    {uid for name in ("papers", "people", "presentations", "sessions") for uid in ROWS[name]}
+    {uid for name in ("papers", "people", "presentations", "sessions") for uid in ROW_KEYS[name]}
 )
 # In `virtual/<year>/day/4/6`, the day is a number.
-NUMBERS = {"month": [4], "day": [6], "page": [1]}
-QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
-QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
+INTEGER_SAMPLES = {"month": [4], "day": [6], "page": [1]}
+QUERY_STRINGS = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
+QUERY_STRINGS += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
 # The desk requires a password and has its own tests. tests/api requests all URLs of the API.
-CLOSED = {"admin", "api"}
+EXCLUDED_APPS = {"admin", "api"}
 
 
-def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
+def routes(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
     """Yield the routes of the URLconf, except those of the admin and the API."""
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
-            if pattern.app_name not in CLOSED:
-                yield from addresses(pattern.url_patterns, route)
+            if pattern.app_name not in EXCLUDED_APPS:
+                yield from routes(pattern.url_patterns, route)
         else:
             yield route
 
 
-def filled(route: str) -> list[str]:
+def sample_paths(route: str) -> list[str]:
     """Return the paths of a route with every combination of sample values."""
     route = route.replace("<str:slug>", "x")  # After a uid, any slug redirects to the right one.
     if "<" not in route:
         return [f"/{route}"]
     before, _, rest = route.partition("<")
-    part, _, after = rest.partition(">")
-    kind, _, name = part.rpartition(":")
+    parameter, _, after = rest.partition(">")
+    converter, _, name = parameter.rpartition(":")
     section = before.rstrip("/").rpartition("/")[2]
-    samples = NUMBERS[name] if kind == "int" else ROWS.get(section) or SAMPLES[name]
-    return [path for sample in samples for path in filled(f"{before}{sample}{after}")]
+    samples = INTEGER_SAMPLES[name] if converter == "int" else ROW_KEYS.get(section) or SAMPLES[name]
+    return [path for sample in samples for path in sample_paths(f"{before}{sample}{after}")]
 
 
 def all_paths() -> list[str]:
-    return [path for route in addresses(get_resolver().url_patterns) for path in filled(route)]
+    return [path for route in routes(get_resolver().url_patterns) for path in sample_paths(route)]
 
 
 def response_text(body: bytes) -> str:
@@ -102,25 +102,25 @@ def response_text(body: bytes) -> str:
         return " ".join(f"{name} {packed.read(name).decode(errors='replace')}" for name in packed.namelist())
 
 
-def leaking_paths(client: Client, paths: list[str]) -> list[str]:
+def find_leaks(client: Client, paths: list[str]) -> list[str]:
     """Return the paths whose response contains the marker, in any case, except where it repeats the query."""
-    found = []
+    leaking = []
     for path in paths:
         response = client.get(path, follow=True)
         assert response.status_code < 500, path
         body = response_text(response.getvalue())
         text = f"{body} {response.headers} {response.redirect_chain}".lower()
-        for asked in (
+        for echo in (
             path.lower(),
             f"q={MARKER_LOWER}",
             f'value="{MARKER_LOWER}"',
             f"words</span> {MARKER_LOWER}",
             f"“{MARKER_LOWER}”",
         ):
-            text = text.replace(asked, "")
+            text = text.replace(echo, "")
         if MARKER_LOWER in text:
-            found.append(path)
-    return found
+            leaking.append(path)
+    return leaking
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -129,36 +129,43 @@ def _program(made_once: Callable[..., Any]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _legible_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+def _cards_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """Render cards as text, because the marker cannot be found in a picture."""
     monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
 
 
-def test_marker_shows_nowhere_and_no_visitor_gets_a_cookie(client: Client) -> None:
-    later = make.make_edition(2031, public_from=timezone.now() + timedelta(days=1), name=f"MLSys {MARKER}")
-    make.make_topic(later, MARKER)
+def test_no_page_shows_hidden_rows_or_sets_a_cookie(client: Client) -> None:
+    future_edition = make.make_edition(
+        2031, public_from=timezone.now() + timedelta(days=1), name=f"MLSys {MARKER}"
+    )
+    make.make_topic(future_edition, MARKER)
 
-    assert leaking_paths(client, all_paths()) == []
+    assert find_leaks(client, all_paths()) == []
     assert client.cookies == {}
 
 
-def test_hidden_row_is_in_no_list_with_any_parameters(client: Client) -> None:
+def test_no_list_shows_hidden_rows_with_any_parameters(client: Client) -> None:
     # Routes without the key of a row are lists.
-    routes = [
+    list_routes = [
         route
-        for route in addresses(get_resolver().url_patterns)
+        for route in routes(get_resolver().url_patterns)
         if set(re.findall(r"<\w+:(\w+)>", route)) <= {"edition", "day"}
     ]
-    lists = [path for route in routes for path in filled(route) if not path.startswith(("/2030/", "/2031/"))]
+    lists = [
+        path
+        for route in list_routes
+        for path in sample_paths(route)
+        if not path.startswith(("/2030/", "/2031/"))
+    ]
 
     assert {"/2021/papers/", "/2021/schedule/2021-04-06/", "/people/", "/search/feed"} <= set(lists)
-    assert leaking_paths(client, [path + query for path in lists for query in QUERIES]) == []
+    assert find_leaks(client, [path + query for path in lists for query in QUERY_STRINGS]) == []
 
 
 @pytest.mark.parametrize(
     "words", [MARKER, f"{MARKER[:-1]}x", MARKER_LOWER[:4], f"author:{MARKER}", f"ada -{MARKER[:3]}"]
 )
-def test_marker_is_not_found_completed_or_corrected(client: Client, words: str) -> None:
+def test_hidden_rows_are_not_found_suggested_or_used_as_corrections(client: Client, words: str) -> None:
     for scope in ("", "/2021", "/2030"):
         for page in ("search/", "search/suggest"):
             text = unquote(client.get(f"{scope}/{page}", {"q": words}).getvalue().decode().lower())
@@ -170,10 +177,10 @@ def test_marker_is_not_found_completed_or_corrected(client: Client, words: str) 
 
 
 @pytest.mark.parametrize("embargo", [None, timedelta(hours=1)])
-def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: timedelta | None) -> None:
+def test_no_page_shows_rows_of_an_embargoed_program(client: Client, embargo: timedelta | None) -> None:
     until = embargo and timezone.now() + embargo
-    gates = {"public_from": make.PAST, "papers_public_from": until, "schedule_public_from": until}
-    Edition.objects.filter(year=2030).update(**gates, name="MLSys 2030", city="San Jose")
+    opening_times = {"public_from": make.PAST, "papers_public_from": until, "schedule_public_from": until}
+    Edition.objects.filter(year=2030).update(**opening_times, name="MLSys 2030", city="San Jose")
     edition = Edition.objects.get(year=2030)
     edition.pages.all().delete()
     edition.sponsors.all().delete()
@@ -181,10 +188,10 @@ def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: t
     edition.key_dates.all().delete()
     edition.committee_roles.all().delete()
 
-    assert leaking_paths(client, [path for path in all_paths() if "2021" not in path]) == []
+    assert find_leaks(client, [path for path in all_paths() if "2021" not in path]) == []
 
 
-def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
+def test_pages_show_public_rows_of_every_kind(client: Client) -> None:
     """Assert that the requests see public rows of every model, so that the search is meaningful."""
     pages = "".join(
         client.get(path).getvalue().decode(errors="replace")
@@ -205,5 +212,5 @@ def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
         assert word in pages, word
 
 
-def test_every_part_of_an_address_has_samples() -> None:
-    assert all(filled(route) for route in addresses(get_resolver().url_patterns))
+def test_every_url_parameter_has_sample_values() -> None:
+    assert all(sample_paths(route) for route in routes(get_resolver().url_patterns))

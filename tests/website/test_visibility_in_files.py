@@ -14,7 +14,7 @@ from exchange.formats import writable
 from pagecache.middleware import PageCache
 from tests.connections import left_open
 from tests.website.sample_program import MARKER_LOWER, make_program_with_hidden_rows
-from tests.website.test_visibility import all_paths, leaking_paths, response_text
+from tests.website.test_visibility import all_paths, find_leaks, response_text
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
@@ -27,33 +27,35 @@ def program(made_once: Callable[..., Any]) -> Any:
 
 def program_files(edition: Any) -> Iterator[tuple[str, str]]:
     """Yield the name and path of a file in every registered format."""
-    for name, fmt in writable().items():
-        for file in file_names(fmt, edition):
+    for name, file_format in writable().items():
+        for file in file_names(file_format, edition):
             yield name, reverse("exchange:program_file", args=[edition.slug, name, file])
     for name in APP_FORMATS.values():
-        ending = next(ending for ending, app in APP_FORMATS.items() if app == name)
-        yield name, reverse(f"exchange:schedule_{ending}", args=[edition.slug])
-    for ending in FORMATS:
-        yield ending, f"/{edition.slug}/papers.{ending}"
-    for ending in ("csv", "xlsx", "ics"):
-        yield ending, f"/{edition.slug}/papers.{ending}"
+        extension = next(extension for extension, app in APP_FORMATS.items() if app == name)
+        yield name, reverse(f"exchange:schedule_{extension}", args=[edition.slug])
+    for extension in FORMATS:
+        yield extension, f"/{edition.slug}/papers.{extension}"
+    for extension in ("csv", "xlsx", "ics"):
+        yield extension, f"/{edition.slug}/papers.{extension}"
 
 
-def test_no_file_of_any_format_holds_the_marker(client: Client, program: dict[str, Any]) -> None:
-    found = dict(program_files(program["edition"]))
+def test_no_file_of_any_format_contains_hidden_rows(client: Client, program: dict[str, Any]) -> None:
+    path_by_format = dict(program_files(program["edition"]))
     paths = [path for _, path in program_files(program["edition"])]
 
-    assert found.keys() >= writable().keys()
-    assert leaking_paths(client, paths) == []
+    assert path_by_format.keys() >= writable().keys()
+    assert find_leaks(client, paths) == []
 
 
-def test_every_format_shows_what_is_public(client: Client, program: dict[str, Any]) -> None:
+def test_file_of_every_format_contains_public_rows(client: Client, program: dict[str, Any]) -> None:
     """Assert that public rows are found in each file, so that the search for the marker is meaningful."""
-    shown: dict[str, str] = {}
+    text_by_format: dict[str, str] = {}
     for name, path in program_files(program["edition"]):
-        shown[name] = shown.get(name, "") + response_text(client.get(path).getvalue())
+        text_by_format[name] = text_by_format.get(name, "") + response_text(client.get(path).getvalue())
 
-    assert [name for name, text in shown.items() if "Notes" not in text and "Engines" not in text] == []
+    assert [
+        name for name, text in text_by_format.items() if "Notes" not in text and "Engines" not in text
+    ] == []
 
 
 def test_agenda_does_not_reveal_hidden_rows(client: Client, program: dict[str, Any]) -> None:
@@ -71,23 +73,30 @@ def test_agenda_does_not_reveal_hidden_rows(client: Client, program: dict[str, A
     assert [path for path, text in zip(paths, texts, strict=True) if MARKER_LOWER in text] == []
 
 
-def kept(cache: PageCache, path: str, cookie: str = "") -> str:
+def fetch_through_cache(cache: PageCache, path: str, cookie: str = "") -> str:
     """Request a page through the page cache; return status, headers and body as one text."""
-    begun: list[Any] = []
+    start: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
     with left_open():
-        body = cache(environ, lambda status, headers, exc_info=None: begun.extend((status, headers)))  # type: ignore[arg-type]
-        return f"{begun} {response_text(b''.join(body))}"
+        body = cache(environ, lambda status, headers, exc_info=None: start.extend((status, headers)))  # type: ignore[arg-type]
+        return f"{start} {response_text(b''.join(body))}"
 
 
-def test_nothing_hidden_is_cached(admin_client: Client, program: dict[str, Any]) -> None:
+def test_previewed_hidden_rows_are_not_cached(admin_client: Client, program: dict[str, Any]) -> None:
     admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
     cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
     # Only pages have a preview.
     paths = [path for path in all_paths() if path.startswith("/2021/") and path.endswith("/")]
     cache, paths = PageCache(django), [path for path in paths if MARKER_LOWER not in path]
-    shown = [path for path in paths if MARKER_LOWER in kept(cache, path, cookie).lower()]
-    found = [path for _ in range(2) for path in shown if MARKER_LOWER in kept(cache, path).lower()]
+    preview_paths = [
+        path for path in paths if MARKER_LOWER in fetch_through_cache(cache, path, cookie).lower()
+    ]
+    cached_leaks = [
+        path
+        for _ in range(2)
+        for path in preview_paths
+        if MARKER_LOWER in fetch_through_cache(cache, path).lower()
+    ]
 
-    assert {"/2021/papers/", "/2021/schedule/", "/2021/awards/"} <= {*shown}
-    assert found == []
+    assert {"/2021/papers/", "/2021/schedule/", "/2021/awards/"} <= {*preview_paths}
+    assert cached_leaks == []

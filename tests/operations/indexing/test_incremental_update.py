@@ -26,141 +26,151 @@ QUERIES = {"sqlite": 26, "postgresql": 25}
 @pytest.fixture
 def paper() -> Paper:
     edition = make.make_edition()
-    made = make.make_paper(edition, ["Ada Lovelace"], uid="p1", title="Engines")
+    first = make.make_paper(edition, ["Ada Lovelace"], uid="p1", title="Engines")
     make.make_paper(edition, ["Bob"], uid="p2", title="Looms")
     assert refresh()
-    return made
+    return first
 
 
-def retitled(paper: Paper, title: str) -> None:
+def retitle(paper: Paper, title: str) -> None:
     paper.title = title
     paper.save()
 
 
-def compared() -> list[int]:
+def compared_editions() -> list[int]:
     """Update the index; return the primary keys of completely compared editions (0 for the site)."""
-    with mock.patch.object(update, "reindex", wraps=documents.reindex) as whole:
+    with mock.patch.object(update, "reindex", wraps=documents.reindex) as reindex:
         assert refresh()
-    return [edition.pk if edition else 0 for (edition,), _ in whole.call_args_list]
+    return [edition.pk if edition else 0 for (edition,), _ in reindex.call_args_list]
 
 
-def titles() -> list[str]:
+def indexed_titles() -> list[str]:
     return sorted(Document.objects.filter(kind="paper").values_list("title", flat=True))
 
 
-def test_edit_of_words_indexes_the_paper_alone(paper: Paper) -> None:
-    retitled(paper, "Pistons")
-    retitled(paper.edition.papers.get(uid="p2"), "Cranks")
+def test_change_of_titles_indexes_only_these_papers(paper: Paper) -> None:
+    retitle(paper, "Pistons")
+    retitle(paper.edition.papers.get(uid="p2"), "Cranks")
 
-    assert (compared(), titles()) == ([], ["cranks", "pistons"])
+    assert (compared_editions(), indexed_titles()) == ([], ["cranks", "pistons"])
     assert read_states().stale() == []
     assert [*search_index_errors()] == []
 
 
-def test_pages_of_other_editions_stay_valid(paper: Paper) -> None:
+def test_change_of_title_does_not_compare_editions_linked_by_an_award(paper: Paper) -> None:
     other = make.make_paper(make.make_edition(2022), uid="p1", title="Looms of old")
     make.make_award(paper.edition, [other])
     refresh()
 
-    retitled(paper, "Pistons")
+    retitle(paper, "Pistons")
 
-    assert (compared(), titles()) == ([], ["looms", "looms of old", "pistons"])
+    assert (compared_editions(), indexed_titles()) == ([], ["looms", "looms of old", "pistons"])
     assert [*search_index_errors()] == []
 
 
-def test_words_of_a_draft_are_not_indexed(paper: Paper) -> None:
+def test_title_of_a_draft_is_not_indexed(paper: Paper) -> None:
     Paper.objects.filter(pk=paper.pk).update(status="draft")
     refresh()
-    retitled(Paper.objects.get(pk=paper.pk), "Pistons")
+    retitle(Paper.objects.get(pk=paper.pk), "Pistons")
 
-    assert (compared(), titles()) == ([], ["looms"])
+    assert (compared_editions(), indexed_titles()) == ([], ["looms"])
 
 
-def everything(paper: Paper) -> None:
+def advance_without_tags(paper: Paper) -> None:
     revision.advance([paper.edition_id])
 
 
-def by_hand(paper: Paper) -> None:
+def retitle_in_sql(paper: Paper) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE papers_paper SET title = 'Pistons' WHERE id = %s", [paper.pk])
-    everything(paper)
+    advance_without_tags(paper)
 
 
-def in_bulk(paper: Paper) -> None:
+def retitle_in_bulk(paper: Paper) -> None:
     Paper.objects.filter(pk=paper.pk).update(title="Pistons")
 
 
-def with_more(paper: Paper) -> None:
+def retitle_and_add_keyword(paper: Paper) -> None:
     paper.keywords = ["steam"]
-    retitled(paper, "Pistons")
+    retitle(paper, "Pistons")
 
 
-def many_edits(paper: Paper) -> None:
-    retitled(paper, "Pistons")
+def retitle_with_too_many_tags(paper: Paper) -> None:
+    retitle(paper, "Pistons")
     revision.advance([paper.edition_id], [f"paper:{number}" for number in range(MAX_TAGS_PER_CHANGE + 1)])
 
 
-def back_in_time(paper: Paper) -> None:
-    retitled(paper, "Pistons")
+def retitle_with_unknown_index_state(paper: Paper) -> None:
+    retitle(paper, "Pistons")
     Indexed.objects.filter(edition=paper.edition_id).update(state="99 (True, True, True) 2021 x")
 
 
-@pytest.mark.parametrize("change", [everything, by_hand, in_bulk, with_more, many_edits, back_in_time])
-def test_other_changes_compare_edition_and_site(paper: Paper, change: Any) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        advance_without_tags,
+        retitle_in_sql,
+        retitle_in_bulk,
+        retitle_and_add_keyword,
+        retitle_with_too_many_tags,
+        retitle_with_unknown_index_state,
+    ],
+)
+def test_other_changes_compare_the_edition_and_the_site(paper: Paper, change: Any) -> None:
     change(paper)
 
-    assert compared() == [0, paper.edition_id]
+    assert compared_editions() == [0, paper.edition_id]
     assert [*search_index_errors()] == []
 
 
-def test_hidden_name_and_a_changed_text_compare_all(paper: Paper) -> None:
-    retitled(paper, "Pistons")
+def test_hidden_name_and_changed_title_compare_edition_and_site(paper: Paper) -> None:
+    retitle(paper, "Pistons")
     PersonName.objects.create(person=paper.authorships.get().person, name="Ada Byron", hidden=True)
 
-    assert compared() == [0, paper.edition_id]
+    assert compared_editions() == [0, paper.edition_id]
 
 
-def test_edition_that_is_new_or_gone_compares_the_site(paper: Paper) -> None:
-    new = make.make_edition(2022)
-    retitled(paper, "Pistons")
-    assert compared() == [0, paper.edition_id, new.pk]
+def test_new_or_deleted_edition_compares_editions_and_site(paper: Paper) -> None:
+    new_edition = make.make_edition(2022)
+    retitle(paper, "Pistons")
+    assert compared_editions() == [0, paper.edition_id, new_edition.pk]
 
-    new.delete()
-    retitled(paper, "Cranks")
-    assert compared() == [0, paper.edition_id]
-    assert titles() == ["cranks", "looms"]
+    new_edition.delete()
+    retitle(paper, "Cranks")
+    assert compared_editions() == [0, paper.edition_id]
+    assert indexed_titles() == ["cranks", "looms"]
 
 
-def test_change_that_is_taken_back_leaves_the_index_right(paper: Paper) -> None:
+def test_index_is_correct_after_a_rollback(paper: Paper) -> None:
     try:
         with transaction.atomic():
-            retitled(paper, "Pistons")
-            assert (compared(), titles()) == ([], ["looms", "pistons"])
+            retitle(paper, "Pistons")
+            assert (compared_editions(), indexed_titles()) == ([], ["looms", "pistons"])
             raise DatabaseError
     except DatabaseError:
         pass
 
-    assert (compared(), titles()) == ([], ["engines", "looms"])
-    retitled(Paper.objects.get(pk=paper.pk), "Cranks")
-    assert (compared(), titles()) == ([], ["cranks", "looms"])
+    assert (compared_editions(), indexed_titles()) == ([], ["engines", "looms"])
+    retitle(Paper.objects.get(pk=paper.pk), "Cranks")
+    assert (compared_editions(), indexed_titles()) == ([], ["cranks", "looms"])
 
 
-def test_crash_in_between_leaves_all_to_the_next(paper: Paper) -> None:
-    retitled(paper, "Pistons")
+def test_update_after_a_crash_indexes_everything(paper: Paper) -> None:
+    retitle(paper, "Pistons")
     crash = mock.patch.object(update, "reindex_papers", side_effect=KeyboardInterrupt)
     with crash, pytest.raises(KeyboardInterrupt):
         refresh()
-    assert titles() == ["engines", "looms"]
+    assert indexed_titles() == ["engines", "looms"]
 
     with mock.patch("django.db.models.QuerySet.update", side_effect=DatabaseError("gone")):
         assert not refresh()
 
-    assert (compared(), titles()) == ([], ["looms", "pistons"])
+    assert (compared_editions(), indexed_titles()) == ([], ["looms", "pistons"])
 
 
-def test_wrong_index_is_found_and_mended(paper: Paper) -> None:
+def test_wrong_document_is_reported_and_repaired(paper: Paper) -> None:
     Document.objects.filter(key="p1").update(fingerprint=1, title="damaged")
-    retitled(paper.edition.papers.get(uid="p2"), "Cranks")
+    retitle(paper.edition.papers.get(uid="p2"), "Cranks")
     refresh()
     assert next(iter(search_index_errors())).endswith(f"paper {paper.pk} is out of date")
 
@@ -168,42 +178,44 @@ def test_wrong_index_is_found_and_mended(paper: Paper) -> None:
 
     assert [*search_index_errors()] == []
     call_command("rebuild_search", verbosity=0)
-    assert titles() == ["cranks", "engines"]
+    assert indexed_titles() == ["cranks", "engines"]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="others let several write at once")
-def test_search_waits_a_second_for_another_writer_and_says_so_in_a_line(
+def test_update_waits_one_second_for_another_writer_and_logs_one_line(
     paper: Paper, caplog: pytest.LogCaptureFixture
 ) -> None:
-    waits: list[int] = []
+    timeouts: list[int] = []
 
     def locked() -> None:
-        waits.append(patience())
+        timeouts.append(busy_timeout())
         raise OperationalError("database is locked")
 
-    retitled(paper, "Pistons")
-    usual = patience()
+    retitle(paper, "Pistons")
+    default = busy_timeout()
     with mock.patch.object(update, "update_papers", locked):
         assert not refresh()
 
-    assert (waits, patience()) == ([1000], usual)
-    assert [(one.levelname, one.exc_info) for one in caplog.records] == [("WARNING", None)]
-    assert compared() == []
+    assert (timeouts, busy_timeout()) == ([1000], default)
+    assert [(record.levelname, record.exc_info) for record in caplog.records] == [("WARNING", None)]
+    assert compared_editions() == []
 
 
-def patience() -> int:
+def busy_timeout() -> int:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout")
         milliseconds: int = cursor.fetchone()[0]
     return milliseconds
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_queries_do_not_grow_with_papers(paper: Paper, number: int, django_assert_num_queries: Any) -> None:
-    for one in range(number):
-        make.make_paper(paper.edition, ["Cy"], title=f"Levers {one}")
+@pytest.mark.parametrize("count", [1, 3])
+def test_query_count_is_the_same_with_1_and_3_more_papers(
+    paper: Paper, count: int, django_assert_num_queries: Any
+) -> None:
+    for index in range(count):
+        make.make_paper(paper.edition, ["Cy"], title=f"Levers {index}")
     refresh()
-    retitled(paper, "Pistons")
+    retitle(paper, "Pistons")
 
     with django_assert_num_queries(QUERIES[connection.vendor]):
         refresh()
@@ -211,16 +223,16 @@ def test_queries_do_not_grow_with_papers(paper: Paper, number: int, django_asser
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
-def test_search_does_not_index_while_another_process_does(paper: Paper) -> None:
-    retitled(paper, "Pistons")
+def test_refresh_does_nothing_while_another_process_indexes(paper: Paper) -> None:
+    retitle(paper, "Pistons")
     other = connection.copy()
     other.set_autocommit(False)
     with other.cursor() as cursor:
         cursor.execute("SELECT id FROM search_indexed FOR UPDATE")
-    assert (refresh(), titles()) == (False, ["engines", "looms"])
+    assert (refresh(), indexed_titles()) == (False, ["engines", "looms"])
 
     other.rollback()
     other.close()
 
-    assert (compared(), titles()) == ([], ["looms", "pistons"])
+    assert (compared_editions(), indexed_titles()) == ([], ["looms", "pistons"])
     assert [*search_index_errors()] == []
