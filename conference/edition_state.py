@@ -17,13 +17,13 @@ DAYS_IN_MONTH = 30.4
 class EditionState:
     """`clock` is the time at the venue while the edition runs, otherwise empty. A script updates it."""
 
-    words: str
+    text: str
     is_ahead: bool = False
     is_running: bool = False
     is_over: bool = False
     clock: str = ""
     # The text after the clock: "in Seoul", or the zone.
-    place: str = ""
+    clock_suffix: str = ""
 
 
 def edition_state(edition: Edition, at: datetime) -> EditionState:
@@ -39,14 +39,14 @@ def edition_state(edition: Edition, at: datetime) -> EditionState:
         day_number = (today - edition.start_date).days + 1
         message = gettext("Day %(number)d of %(count)d") % {"number": day_number, "count": day_count}
     if edition.city and edition.mode != Edition.Mode.VIRTUAL:
-        place = gettext("in %(city)s") % {"city": edition.city}
+        clock_suffix = gettext("in %(city)s") % {"city": edition.city}
     else:
-        place = times.zone_label(at, edition.zone)
+        clock_suffix = times.zone_label(at, edition.zone)
     return EditionState(
         message,
         is_running=True,
         clock=times.clock_time(at, edition.zone),
-        place=place,
+        clock_suffix=clock_suffix,
     )
 
 

@@ -223,7 +223,9 @@ def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) ->
     keys = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
     columns = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
     talks, posters = [], []
-    for row in rows.order_by("pk").values_list(*keys, *columns, "position", "room_slug", "place", named=True):
+    for row in rows.order_by("pk").values_list(
+        *keys, *columns, "position", "room_slug", "room_name", named=True
+    ):
         talk_row = TalkRow(
             row.uid,
             row.kind,
@@ -236,7 +238,7 @@ def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) ->
             row.board,
             row.position,
             room_id=row.room_key,
-            room=RoomRow(row.room_slug, row.place) if row.room_key else None,
+            room=RoomRow(row.room_slug, row.room_name) if row.room_key else None,
         )
         keywords = fold_keywords(row.paper__keywords)
         talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, talk_row)

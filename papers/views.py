@@ -58,7 +58,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
         "chooser": chooser,
         "chosen": chosen,
         # The value of the list's own search box. The one in the header is for all kinds of results.
-        "typed": chooser.text,
+        "entered_text": chooser.text,
         "corrected": str(chooser.searched_query) if chooser.is_corrected else "",
         "page": page,
         "papers": papers,

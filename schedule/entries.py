@@ -119,21 +119,21 @@ class TimetableEntry(models.Model):
         return {name: vars(self)[name] for name in CALENDAR_FIELDS if name in vars(self)}
 
     @property
-    def whole(self) -> "TimetableEntry | None":
+    def container(self) -> "TimetableEntry | None":
         """The row that contains it; if that is canceled, so is this one."""
         return None
 
     @property
     def cancelled(self) -> bool:
         """Return whether it, or the row that contains it, is canceled."""
-        return self.status == Status.CANCELLED or (self.whole is not None and self.whole.cancelled)
+        return self.status == Status.CANCELLED or (self.container is not None and self.container.cancelled)
 
     @property
     def why_cancelled(self) -> str:
         """Its own reason, else that of the row that contains it; empty without one."""
         if self.status == Status.CANCELLED and self.cancellation_reason:
             return self.cancellation_reason
-        return self.whole.why_cancelled if self.whole else ""
+        return self.container.why_cancelled if self.container else ""
 
 
 def date_recreated(rows: Iterable[Any]) -> None:

@@ -190,7 +190,7 @@ class Session(HasKind, TimetableEntry, Content):
         return page_path("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
 
     @property
-    def whole(self) -> TimetableEntry | None:
+    def container(self) -> TimetableEntry | None:
         return self.parent
 
     @property
@@ -405,7 +405,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         return super().siblings().filter(edition=self.edition_id)
 
     @property
-    def whole(self) -> TimetableEntry | None:
+    def container(self) -> TimetableEntry | None:
         return self.session
 
     @property

@@ -16,12 +16,12 @@ from schedule.session_kinds import AppliesTo, kind_label
 
 
 class NextAppearance(NamedTuple):
-    """An appearance: the key of its edition, label of its kind, time, place, and address of its page."""
+    """An appearance: the key of its edition, label of its kind, time, room, and address of its page."""
 
     edition: int
     kind: str
     start: datetime
-    place: str
+    room_name: str
     url: str
     # Whether all appearances of the person have ended, so that this is the last one.
     is_past: bool
@@ -36,7 +36,7 @@ COLUMNS = (
     "kind_name",
     "begins",
     "ends",
-    "place_name",
+    "room_name",
     "page_uid",
     "page_title",
     "is_paper",
@@ -57,7 +57,7 @@ def next_appearances(
     talks = talks.filter(called_off=False, begins__isnull=False).annotate(
         applies=Value(AppliesTo.PRESENTATION.value),
         ends=Coalesce("end", "session__end", "start", "session__start"),
-        place_name=Coalesce("room__name", "session__room__name", Value("")),
+        room_name=Coalesce("room__name", "session__room__name", Value("")),
     )
     paper_talks = talks.filter(paper__authorships__person__in=people).annotate(
         person_key=F("paper__authorships__person"),
@@ -79,7 +79,7 @@ def next_appearances(
         applies=Value(AppliesTo.SESSION.value),
         begins=F("start"),
         ends=F("end"),
-        place_name=Coalesce("room__name", Value("")),
+        room_name=Coalesce("room__name", Value("")),
         page_uid=F("uid"),
         page_title=F("title"),
         is_paper=Value(False),
@@ -97,9 +97,9 @@ def _next_appearance(rows: list[Any], now: datetime) -> NextAppearance:
     # Sort by start, then in an order that is the same on every database.
     ordered = sorted(rows, key=lambda row: (row[5], row[8]))
     upcoming = [row for row in ordered if row[6] > now]
-    edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (
-        upcoming or ordered[::-1]
-    )[0]
+    edition, slug, applies, kind, name, start, _end, room, uid, title, is_paper = (upcoming or ordered[::-1])[
+        0
+    ]
     view = "papers:detail" if is_paper else "schedule:session"
     url = page_path(view, slug, uid, markup.slug(title))
-    return NextAppearance(edition, kind_label(applies, kind, name), start, place, url, not upcoming)
+    return NextAppearance(edition, kind_label(applies, kind, name), start, room, url, not upcoming)

@@ -268,14 +268,14 @@ class PresentationQuerySet(EntryQuerySet):
     def on_day(self, start: datetime, end: datetime) -> Self:
         """Return the presentations that take place in sessions that begin in this span, by time.
 
-        Annotates `starts`, `ends`, `room_key`, `room_slug`, `place` (the room's name), each the
+        Annotates `starts`, `ends`, `room_key`, `room_slug`, `room_name`, each the
         presentation's or its session's, and `poster` (whether it is one).
         """
         is_poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
         presentations = self.with_beginning().annotate(
             starts=F("begins"),
             ends=Coalesce("end", "session__end"),
-            place=Coalesce("room__name", "session__room__name"),
+            room_name=Coalesce("room__name", "session__room__name"),
             room_key=Coalesce("room_id", "session__room_id"),
             room_slug=Coalesce("room__slug", "session__room__slug"),
             poster=ExpressionWrapper(is_poster, BooleanField()),

@@ -94,33 +94,33 @@ class SnapshotRow:
 class Snapshot:
     """A program at a moment: its rows by kind and uid, such as "session:s1"."""
 
-    things: Mapping[str, SnapshotRow]
+    rows: Mapping[str, SnapshotRow]
 
-    def whole(self, key: str) -> str:
+    def session_of(self, key: str) -> str:
         """Return the key of the session that contains a row, empty if the snapshot does not have it."""
-        within = self.things[key].within
-        return within if within in self.things else ""
+        within = self.rows[key].within
+        return within if within in self.rows else ""
 
     def title(self, key: str) -> str:
-        row = self.things[key]
-        paper = self.things.get(row.paper)
+        row = self.rows[key]
+        paper = self.rows.get(row.paper)
         return row.title or (paper.title if paper else "")
 
-    def place(self, key: str) -> TimeAndRoom:
+    def time_and_room(self, key: str) -> TimeAndRoom:
         """Return the time and room of a row, with those of the containing session as fallbacks."""
-        row = self.things[key]
-        session_key = self.whole(key)
-        session_place = self.place(session_key) if session_key else TimeAndRoom()
-        times = (row.start or session_place.start, row.end or session_place.end)
+        row = self.rows[key]
+        session_key = self.session_of(key)
+        fallback = self.time_and_room(session_key) if session_key else TimeAndRoom()
+        times = (row.start or fallback.start, row.end or fallback.end)
         start, end = (at and instant(at).replace(microsecond=0) for at in times)
-        return TimeAndRoom(start, end, row.room or session_place.room)
+        return TimeAndRoom(start, end, row.room or fallback.room)
 
     def cancelled(self, key: str) -> bool:
-        session_key = self.whole(key)
-        return self.things[key].cancelled or bool(session_key and self.cancelled(session_key))
+        session_key = self.session_of(key)
+        return self.rows[key].cancelled or bool(session_key and self.cancelled(session_key))
 
     def count(self, kind: str) -> int:
-        return sum(key.startswith(f"{kind}:") for key in self.things)
+        return sum(key.startswith(f"{kind}:") for key in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class ProgramChange:
     note: str = ""
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         return str(KINDS[self.kind])
 
     @property
@@ -175,49 +175,51 @@ def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
         return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
     changes = [*_find_withdrawals(before, after)]
-    for key in after.things:
+    for key in after.rows:
         changes += _find_row_changes(key, before, after)
     return sorted(changes, key=sort_key)
 
 
 def _find_withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
-    for key, row in before.things.items():
-        containers = {row.paper, before.whole(key)} - {""}
-        if key not in after.things and containers <= after.things.keys():
-            time_and_room = None if key.startswith("paper:") else before.place(key)
+    for key, row in before.rows.items():
+        containers = {row.paper, before.session_of(key)} - {""}
+        if key not in after.rows and containers <= after.rows.keys():
+            time_and_room = None if key.startswith("paper:") else before.time_and_room(key)
             yield ProgramChange("withdrawn", key, before.title(key), before=time_and_room)
 
 
 def _find_row_changes(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
-    if key not in before.things:
+    if key not in before.rows:
         yield from _find_addition(key, before, after)
         return
     title, old_title = after.title(key), before.title(key)
-    if title != old_title and after.things[key].title:
+    if title != old_title and after.rows[key].title:
         yield ProgramChange("retitled", key, title, was=old_title)
     was_canceled, is_canceled = before.cancelled(key), after.cancelled(key)
     if was_canceled != is_canceled and not _changed_with_session(Snapshot.cancelled, key, before, after):
-        yield ProgramChange("cancelled" if is_canceled else "reinstated", key, title, after=after.place(key))
+        yield ProgramChange(
+            "cancelled" if is_canceled else "reinstated", key, title, after=after.time_and_room(key)
+        )
     elif not is_canceled and not was_canceled:
         yield from _find_move(key, before, after)
 
 
 def _find_addition(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key.startswith("paper:"):
-        if not any(row.paper == key for row in after.things.values()):
+        if not any(row.paper == key for row in after.rows.values()):
             yield ProgramChange("new", key, after.title(key))
-    elif not (session_key := after.whole(key)) or session_key in before.things:
-        yield ProgramChange("new", key, after.title(key), after=after.place(key))
+    elif not (session_key := after.session_of(key)) or session_key in before.rows:
+        yield ProgramChange("new", key, after.title(key), after=after.time_and_room(key))
 
 
 def _find_move(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     def start_of(snapshot: Snapshot, row_key: str) -> datetime | None:
-        return snapshot.place(row_key).start
+        return snapshot.time_and_room(row_key).start
 
     def room_of(snapshot: Snapshot, row_key: str) -> str:
-        return snapshot.place(row_key).room
+        return snapshot.time_and_room(row_key).room
 
-    old, new = before.place(key), after.place(key)
+    old, new = before.time_and_room(key), after.time_and_room(key)
     old_duration, new_duration = _own_duration(key, before), _own_duration(key, after)
     has_new_duration = old_duration != new_duration and None not in (old_duration, new_duration)
     if has_new_duration or (
@@ -233,21 +235,21 @@ def _find_move(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramC
 
 def _own_duration(key: str, snapshot: Snapshot) -> timedelta | None:
     """Return the duration of a row with its own end, else `None`."""
-    span = snapshot.place(key)
-    return span.end - span.start if snapshot.things[key].end and span.end and span.start else None
+    span = snapshot.time_and_room(key)
+    return span.end - span.start if snapshot.rows[key].end and span.end and span.start else None
 
 
 def _changed_with_session(
     get_value: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
 ) -> bool:
     """Return whether a row's value changed in the same way as that of its session, before and after."""
-    session_key = after.whole(key)
-    if not session_key or before.whole(key) != session_key:
+    session_key = after.session_of(key)
+    if not session_key or before.session_of(key) != session_key:
         return False
     values = [get_value(snapshot, row_key) for row_key in (key, session_key) for snapshot in (before, after)]
     if not isinstance(values[0], datetime):
         return values[:2] == values[2:]
-    if None in {before.things[key].start, after.things[key].start}:
+    if None in {before.rows[key].start, after.rows[key].start}:
         # Only its own time within the session was added or removed.
         return True
     own_delay, session_delay = (instant(values[index + 1]) - instant(values[index]) for index in (0, 2))
@@ -358,7 +360,7 @@ def announce(
                 for change in pending.changes
                 if change.line not in without
             ],
-            snapshot={key: row.to_json() for key, row in pending.program.things.items()},
+            snapshot={key: row.to_json() for key, row in pending.program.rows.items()},
             published_at=at,
         )
         release.save()
@@ -374,25 +376,25 @@ DEFERRED_FIELDS = ("abstract", "abstract_html")
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLine:
-    """One change and its row; `thing` is `None` if the row is not public."""
+    """One change and its row; `row` is `None` if the row is not public."""
 
     change: ProgramChange
-    thing: Any
+    row: Any
 
     @property
     def title_html(self) -> str:
-        if self.thing is None:
+        if self.row is None:
             return markup.inline(self.change.title)
-        return str(getattr(self.thing, "shown_title_html", self.thing.title_html))
+        return str(getattr(self.row, "shown_title_html", self.row.title_html))
 
     @property
     def url(self) -> str:
-        return self.thing.get_absolute_url() if self.thing else ""
+        return self.row.get_absolute_url() if self.row else ""
 
     @property
-    def what(self) -> str:
+    def kind_label(self) -> str:
         kind = self.change.key.partition(":")[0]
-        display = getattr(self.thing, "get_kind_display", None)
+        display = getattr(self.row, "get_kind_display", None)
         return display() if display else str(KIND_LABELS[kind])
 
     @property
@@ -401,7 +403,7 @@ class ReleaseLine:
 
     @property
     def reason(self) -> str:
-        return self.thing.why_cancelled if self.thing and self.change.kind == "cancelled" else ""
+        return self.row.why_cancelled if self.row and self.change.kind == "cancelled" else ""
 
 
 def release_view(edition: Edition, at: datetime, limit: int | None = None) -> list[Release]:

@@ -83,7 +83,7 @@ def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
         "key_dates": [(row, row.is_past(at)) for row in edition.key_dates.published(at)],
         "venue_picture": pictures.sources(edition.venue_picture),
         "tiers": edition.sponsors.published(at).grouped("tier"),
-        "ways": program_links(edition, numbers),
+        "program_links": program_links(edition, numbers),
     }
     context["sections"] = section_templates(edition, context)
     is_on_today = any(day.date == today for day in days)

@@ -140,11 +140,11 @@ def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime
 class Example:
     """An example of a search."""
 
-    words: str
+    text: str
 
     @property
     def query(self) -> str:
-        return urlencode({"q": self.words})
+        return urlencode({"q": self.text})
 
 
 def examples(search: EditionPapers) -> list[Example]:

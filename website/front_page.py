@@ -11,7 +11,7 @@ from website.edition_home import art_url
 
 
 @dataclass(frozen=True, slots=True)
-class ShownEdition:
+class EditionCard:
     edition: Edition
     state: EditionState
     picture_url: str
@@ -23,7 +23,7 @@ class Series:
 
     conference: Conference
     editions: list[Edition]
-    latest: ShownEdition
+    latest: EditionCard
 
 
 def picture_url(edition: Edition) -> str:
@@ -34,10 +34,8 @@ def picture_url(edition: Edition) -> str:
 
 def front_page_context(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
     """Return the template context from the published editions, which come newest first. No query."""
-    entries = [
-        ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions
-    ]
-    by_conference: dict[int, list[ShownEdition]] = {}
+    entries = [EditionCard(edition, edition_state(edition, at), picture_url(edition)) for edition in editions]
+    by_conference: dict[int, list[EditionCard]] = {}
     for entry in entries:
         by_conference.setdefault(entry.edition.conference_id, []).append(entry)
     series = [

@@ -159,7 +159,7 @@ def site_pages() -> list[MenuLink]:
 class ProgramLink:
     label: str
     url: str
-    words: str
+    description: str
     number: str = ""
 
 

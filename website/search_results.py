@@ -47,13 +47,13 @@ class SearchResult:
     passage: SafeString | str = ""
     start: datetime | None = None
     end: datetime | None = None
-    place: str = ""
+    room_name: str = ""
     board: str = ""
     note: str = ""
     # The slug of its kind, which selects the color.
     hue: str = ""
     # The session or talk, for the button that adds it to the agenda.
-    thing: Session | Presentation | None = None
+    entry: Session | Presentation | None = None
     person: Person | None = None
     appearance: NextAppearance | None = None
 
@@ -111,7 +111,7 @@ def public_rows(kind: str) -> Any:
             return Session.objects.published().with_called_off().select_related("room")
         case "talk":
             talks = Presentation.objects.published().filter(paper=None).with_beginning()
-            talks = talks.annotate(place_name=Coalesce("room__name", "session__room__name"))
+            talks = talks.annotate(room_name=Coalesce("room__name", "session__room__name"))
             return talks.select_related("session")
         case "person":
             return Person.objects.published()
@@ -142,8 +142,8 @@ def first_appearance() -> Mapping[str, Subquery]:
     """Return annotations of when and where a paper is first presented."""
     talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
     talks = talks.filter(called_off=False, begins__isnull=False)
-    talks = talks.annotate(place_name=Coalesce("room__name", "session__room__name"))
-    columns = {"begins": "begins", "place_name": "place_name", "first_board": "board"}
+    talks = talks.annotate(room_name=Coalesce("room__name", "session__room__name"))
+    columns = {"begins": "begins", "room_name": "room_name", "first_board": "board"}
     return {name: Subquery(talks.values(column)[:1]) for name, column in columns.items()}
 
 
@@ -184,15 +184,15 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
             people_credits(row.shown_authors, query, edition),
             passage,
             row.begins,
-            place=row.place_name or "",
+            room_name=row.room_name or "",
             board=row.first_board or "",
             note=row.topic.name if row.topic else "",
         )
     if kind == "session":
         people, start, end, url = row.shown_people, row.start, row.end, row.get_absolute_url()
-        place = row.room.name if row.room else ""
+        room_name = row.room.name if row.room else ""
     else:
-        people, start, end, place = row.shown_people, row.starts, row.ends, row.place_name or ""
+        people, start, end, room_name = row.shown_people, row.starts, row.ends, row.room_name or ""
         if row.session:
             row.session.edition = edition
         url = row.get_absolute_url() + (f"#talk-{row.uid}" if row.session else "")
@@ -205,10 +205,10 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
         passage,
         start,
         end,
-        place=place,
+        room_name=room_name,
         note=gettext("Canceled") if row.called_off else "",
         hue=row.kind,
-        thing=row,
+        entry=row,
     )
 
 

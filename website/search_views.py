@@ -54,7 +54,7 @@ def site_search(request: HttpRequest) -> HttpResponse:
     search.add_hits(query, hits)
     context = {
         "chooser": search,
-        "feed_words": search.unfiltered if query else "",
+        "feed_query": search.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
         "operators": [*OPERATORS, *SITE_OPERATORS],
         **results_context(request, search, search.text),
@@ -69,7 +69,7 @@ def results_context(request: HttpRequest, search: EditionSearch | SiteSearch, te
         "search_text": text,
         "search": search,
         "query": search.has_criteria,
-        "understood": describe_query(search.query),
+        "query_description": describe_query(search.query),
         "page": page,
         "sections": search.sections(page, published_editions(request)),
         "base_query": search.text_query(),
@@ -92,9 +92,9 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
     context = {
         "chooser": search.papers,
         # The feed covers all years, so it ignores days and rooms.
-        "feed_words": search.papers.unfiltered if query else "",
+        "feed_query": search.papers.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
-        "everywhere": f"{reverse('website:search')}{search_query_string(text, search.tab)}",
+        "all_years_url": f"{reverse('website:search')}{search_query_string(text, search.tab)}",
         "operators": [*OPERATORS, *EDITION_OPERATORS],
         "examples": () if text or search.papers.values else examples(search.papers),
         **results_context(request, search, text),
@@ -123,7 +123,7 @@ def site_suggestions(request: HttpRequest) -> HttpResponse:
     text, is_current = get_query_text(request), refreshed()
     results = search_results(suggest(text), parse_query(text), published_editions(request))
     context = {
-        "findings": results,
+        "results": results,
         "has_results": bool(parse_query(text)),
         **suggestions_context(text, find_jumps(request, text, None), reverse("website:search")),
     }
@@ -148,7 +148,7 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
     hits, query = search.suggestions()
     text = search.papers.text
     context = {
-        "findings": search_results(hits, query, published_editions(request), edition),
+        "results": search_results(hits, query, published_editions(request), edition),
         "chips": search.papers.chips,
         "has_results": search.papers.has_criteria,
         **suggestions_context(

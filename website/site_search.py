@@ -173,7 +173,7 @@ class SiteSearch(ResultSections):
         ]
 
     @property
-    def understood_words(self) -> list[str]:
+    def filter_words(self) -> list[str]:
         """The words that name an edition, as they were typed without an operator."""
         return [self.reading.source_text(filter_) for filter_ in self._named_filters]
 
@@ -184,7 +184,7 @@ class SiteSearch(ResultSections):
     @property
     def plain_query(self) -> str:
         """Return the query string that searches for the names of editions as plain words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.understood_words])
+        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.filter_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property

@@ -43,12 +43,14 @@ MAX_NOTE_CHARS = 500
 MODEL_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
-def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
+def describe_time_and_room(time_and_room: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
     """Return text such as "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     text = gettext("not scheduled")
-    if place.start:
-        text = times.day_and_time_range(place.start, place.end or place.start, edition.zone)
-    room = rooms.get(place.room, place.room)
+    if time_and_room.start:
+        text = times.day_and_time_range(
+            time_and_room.start, time_and_room.end or time_and_room.start, edition.zone
+        )
+    room = rooms.get(time_and_room.room, time_and_room.room)
     return f"{text}, {room}" if room else text
 
 
@@ -56,10 +58,11 @@ def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, st
     """Return a change as one line: kind of change, title, old and new time and room."""
     kind = change.key.partition(":")[0]
     before, after = (
-        place and describe_place(place, edition, rooms) for place in (change.before, change.after)
+        time_and_room and describe_time_and_room(time_and_room, edition, rooms)
+        for time_and_room in (change.before, change.after)
     )
     placements = f"{before} → {after}" if before and after else after or before or ""
-    params = {"change": change.words, "kind": MODEL_LABELS.get(kind, kind), "title": change.title}
+    params = {"change": change.label, "kind": MODEL_LABELS.get(kind, kind), "title": change.title}
     parts = [
         gettext("%(change)s: %(kind)s “%(title)s”") % params,
         change.was and gettext("before “%(title)s”") % {"title": change.was},
@@ -256,7 +259,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
         form = AnnounceForm(pending, edition, request.POST if request.method == "POST" else None)
         if request.method == "POST" and not form.is_bound:
             messages.warning(request, CHANGED_SINCE)
-        has_news = bool(pending.changes or (pending.is_first and pending.program.things))
+        has_news = bool(pending.changes or (pending.is_first and pending.program.rows))
         if form.is_valid() and has_news:
             release = announce(edition, at, **form.announcement)
             self.log_addition(request, release, [{"added": {}}])

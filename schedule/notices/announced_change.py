@@ -143,8 +143,8 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
     changes = [change for change in pending.changes if change.key in keys]
     if not changes:
         return None
-    snapshot = {row_key: row for row_key, row in pending.before.things.items() if row_key not in keys}
-    snapshot |= {row_key: row for row_key, row in pending.program.things.items() if row_key in keys}
+    snapshot = {row_key: row for row_key, row in pending.before.rows.items() if row_key not in keys}
+    snapshot |= {row_key: row for row_key, row in pending.program.rows.items() if row_key in keys}
     rooms = dict(edition.rooms.values_list("slug", "name"))
     release = Release(
         edition=edition,
@@ -160,9 +160,9 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
 
 def keys_within(program: Snapshot, key: str) -> Iterable[str]:
     """Yield the key of a row, and of the rows that it contains at any depth."""
-    for row_key in program.things:
+    for row_key in program.rows:
         ancestor = row_key
         while ancestor and ancestor != key:
-            ancestor = program.whole(ancestor)
+            ancestor = program.session_of(ancestor)
         if ancestor:
             yield row_key

@@ -37,4 +37,4 @@ ONE_DAY = {"start_date": date(2026, 7, 7), "end_date": date(2026, 7, 7)}
 def test_edition_state_text(moment: datetime, text: str, fields: dict[str, Any]) -> None:
     state = edition_state(Edition(**{**EDITION, **fields}), moment)
 
-    assert " ".join(filter(None, (state.words, state.clock, state.place))) == text
+    assert " ".join(filter(None, (state.text, state.clock, state.clock_suffix))) == text

@@ -109,7 +109,7 @@ def test_change_says_what_was_and_what_is() -> None:
 
     before, after = TimeAndRoom(TEN, TEN + HOUR, "hall"), TimeAndRoom(TEN + HOUR, TEN + 2 * HOUR)
     assert change == ProgramChange("moved", "session:s", "Compilers", before, after)
-    assert change.words == "Moved"
+    assert change.label == "Moved"
 
 
 def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> None:

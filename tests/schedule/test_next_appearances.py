@@ -50,7 +50,7 @@ def test_next_one(
     found = next_appearances([person.pk], [program], make.MORNING + hours * HOUR)
 
     (one,) = found.values()
-    assert (one.kind, one.place, one.url, one.is_past) == (kind, place, url, is_past)
+    assert (one.kind, one.room_name, one.url, one.is_past) == (kind, place, url, is_past)
     assert one.edition == program.pk
 
 
