@@ -1,4 +1,4 @@
-"""Fixtures of a browser, Debian's Chromium, and of the demo program."""
+"""Fixtures of a browser (Debian's Chromium) and of the demo program."""
 
 import os
 import sqlite3
@@ -25,9 +25,9 @@ from website.wsgi import pages
 
 # The browser's event loop runs in this thread, but no coroutine uses the ORM.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-# Wait long for elements, because tests run on busy machines.
-PATIENCE_MS = 60_000
-expect.set_options(timeout=PATIENCE_MS)
+# Wait up to a minute for elements, because tests run on busy machines.
+TIMEOUT_MS = 60_000
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +46,9 @@ def browser(chromium: str, secure_port: int) -> Iterator[Browser]:
         f"--host-resolver-rules=MAP {SECURE_HOST}:443 127.0.0.1:{secure_port}",
     ]
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=flags)
-        yield opened
-        opened.close()
+        chromium_browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield chromium_browser
+        chromium_browser.close()
 
 
 @pytest.fixture
@@ -57,27 +57,27 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..
 
     All pages are closed before the server stops, because its threads must not outlive their connection.
     """
-    opened: list[BrowserContext] = []
+    contexts: list[BrowserContext] = []
 
     def new_page(**options: Any) -> Page:
-        opened.append(browser.new_context(base_url=live_server.url, **options))
-        opened[-1].set_default_timeout(PATIENCE_MS)
-        return opened[-1].new_page()
+        contexts.append(browser.new_context(base_url=live_server.url, **options))
+        contexts[-1].set_default_timeout(TIMEOUT_MS)
+        return contexts[-1].new_page()
 
     yield new_page
-    for context in opened:
+    for context in contexts:
         context.close()
 
 
 @pytest.fixture
-def said() -> list[str]:
-    """Return the list of errors in the console and the scripts of pages of the desk."""
+def console_errors() -> list[str]:
+    """Return the list of errors in the console and scripts of pages that `open_desk` opened."""
     return []
 
 
 @pytest.fixture
 def open_desk(
-    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, said: list[str]
+    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, console_errors: list[str]
 ) -> Callable[..., Page]:
     """Return a function that opens a page as a signed-in superuser."""
     chair = User.objects.create_superuser("chair", "chair@example.org", "secret")
@@ -85,8 +85,11 @@ def open_desk(
     def new_page(**options: Any) -> Page:
         page = open_page(**{"viewport": DESKTOP, **options})
         sign_in(page, live_server.url, chair)
-        page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "console",
+            lambda message: console_errors.append(message.text) if message.type == "error" else None,
+        )
+        page.on("pageerror", lambda error: console_errors.append(str(error)))
         return page
 
     return new_page
@@ -128,7 +131,7 @@ def _empty_page_cache() -> None:
 
 
 @pytest.fixture(scope="session")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the path of a copy of the database with the demo; it is empty until the first import."""
     file = tmp_path_factory.mktemp("demo") / "imported.sqlite3"
     file.touch()
@@ -136,14 +139,14 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def demo(transactional_db: None, imported: Path) -> None:
+def demo(transactional_db: None, demo_copy: Path) -> None:
     """Load the demo program. With SQLite it is imported once, then restored from the copy."""
     if connection.vendor != "sqlite":
         import_demo()
         return
     connection.ensure_connection()
-    with closing(sqlite3.connect(imported)) as copy:
-        if imported.stat().st_size:
+    with closing(sqlite3.connect(demo_copy)) as copy:
+        if demo_copy.stat().st_size:
             copy.backup(connection.connection)
             ContentType.objects.clear_cache()
         else:

@@ -1,4 +1,4 @@
-"""My agenda in Chromium: star to calendar, tabs in step, other devices, deletion, broken state, no script."""
+"""My agenda in Chromium: stars, calendar file, other tabs and devices, deletion, invalid storage."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from schedule.models import Agenda, Session
-from tests.browser.axe import NARROW, hindrances
+from tests.browser.axe import NARROW, display_issues
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 DAY, AGENDA = "/2021/schedule/2021-04-06/", "/2021/agenda/"
-PLACE = "plenary.agenda.2021"
+STORAGE_KEY = "plenary.agenda.2021"
 CORTEX = "Star: Cortex: A Compiler for Recursive Deep Learning Models"
 OPENING = "Star: Opening Remarks"
 
@@ -27,8 +27,8 @@ def titles(page: Page) -> list[str]:
     return page.locator("main article .title a").all_inner_texts()
 
 
-def keep(page: Page) -> str:
-    """Store the agenda on the site; return its secret link."""
+def save_agenda(page: Page) -> str:
+    """Store the agenda on the site; return its private link."""
     page.goto(AGENDA)
     page.get_by_role("button", name="Save and sync").click()
     expect(page.get_by_text("Your agenda is saved.")).to_be_visible()
@@ -39,7 +39,7 @@ def wait_for_count(page: Page, number: int) -> None:
     expect(page.locator("[data-count]")).to_have_text(f" · {number}" if number else "")
 
 
-def test_star_goes_to_the_agenda_and_into_a_calendar(open_page: Callable[..., Page]) -> None:
+def test_starred_sessions_are_in_the_agenda_and_its_calendar_file(open_page: Callable[..., Page]) -> None:
     page = open_page(accept_downloads=True)
     star(page, OPENING, CORTEX)
     wait_for_count(page, 2)
@@ -59,7 +59,7 @@ def test_star_goes_to_the_agenda_and_into_a_calendar(open_page: Callable[..., Pa
     assert not Agenda.objects.exists()
 
 
-def test_star_is_large_enough_and_works_by_keyboard(open_page: Callable[..., Page]) -> None:
+def test_star_button_is_44_pixels_large_and_works_by_keyboard(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport={"width": 320, "height": 700})
     page.goto(DAY)
     button = page.get_by_role("button", name=OPENING, exact=True)
@@ -72,44 +72,46 @@ def test_star_is_large_enough_and_works_by_keyboard(open_page: Callable[..., Pag
         expect(button).to_have_attribute("aria-pressed", pressed)
 
 
-def test_tabs_stay_in_step(open_page: Callable[..., Page]) -> None:
-    one = open_page()
-    one.goto(DAY)
-    other, agenda = one.context.new_page(), one.context.new_page()
-    other.goto(DAY)
-    agenda.goto(AGENDA)
+def test_star_is_shown_in_other_tabs_at_once(open_page: Callable[..., Page]) -> None:
+    tab = open_page()
+    tab.goto(DAY)
+    other_tab, agenda_tab = tab.context.new_page(), tab.context.new_page()
+    other_tab.goto(DAY)
+    agenda_tab.goto(AGENDA)
 
-    star(one, OPENING)
-    expect(other.get_by_role("button", name=OPENING, exact=True)).to_have_attribute("aria-pressed", "true")
-    expect(agenda.get_by_role("link", name="Opening Remarks")).to_be_visible()
-    other.get_by_role("button", name=CORTEX, exact=True).click()
-    wait_for_count(one, 2)
-    wait_for_count(agenda, 2)
+    star(tab, OPENING)
+    expect(other_tab.get_by_role("button", name=OPENING, exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    expect(agenda_tab.get_by_role("link", name="Opening Remarks")).to_be_visible()
+    other_tab.get_by_role("button", name=CORTEX, exact=True).click()
+    wait_for_count(tab, 2)
+    wait_for_count(agenda_tab, 2)
 
 
-def test_secret_link_joins_two_devices_without_loss(open_page: Callable[..., Page]) -> None:
-    phone, desk = open_page(), open_page()
+def test_private_link_merges_the_agendas_of_two_devices(open_page: Callable[..., Page]) -> None:
+    phone, desktop = open_page(), open_page()
     star(phone, OPENING)
-    link = keep(phone)
-    star(desk, CORTEX)
-    desk.goto(link)
-    assert titles(desk) == ["Opening Remarks"]
-    desk.get_by_role("button", name="Use this agenda in this browser").click()
-    wait_for_count(desk, 2)
+    link = save_agenda(phone)
+    star(desktop, CORTEX)
+    desktop.goto(link)
+    assert titles(desktop) == ["Opening Remarks"]
+    desktop.get_by_role("button", name="Use this agenda in this browser").click()
+    wait_for_count(desktop, 2)
 
     phone.goto(AGENDA)
     wait_for_count(phone, 2)
     with phone.expect_response("**/agenda/sync/"):
         phone.get_by_role("button", name=OPENING, exact=True).click()
-    desk.goto(AGENDA)
-    wait_for_count(desk, 1)
-    assert desk.get_by_role("link", name="Opening Remarks").count() == 0
+    desktop.goto(AGENDA)
+    wait_for_count(desktop, 1)
+    assert desktop.get_by_role("link", name="Opening Remarks").count() == 0
 
 
-def test_link_to_share_shows_and_changes_nothing(open_page: Callable[..., Page]) -> None:
+def test_read_only_link_shows_the_agenda_without_changing_it(open_page: Callable[..., Page]) -> None:
     owner, guest = open_page(), open_page()
     star(owner, OPENING)
-    keep(owner)
+    save_agenda(owner)
     guest.goto(owner.get_by_label("Read-only link").input_value())
     assert titles(guest) == ["Opening Remarks"]
     assert guest.get_by_text("Delete this agenda").count() == 0
@@ -120,29 +122,29 @@ def test_link_to_share_shows_and_changes_nothing(open_page: Callable[..., Page])
     assert Agenda.objects.count() == 1
 
 
-def test_deleting_deletes_everywhere(open_page: Callable[..., Page]) -> None:
-    page, other = open_page(), open_page()
+def test_deleted_agenda_is_deleted_on_the_site_and_in_all_browsers(open_page: Callable[..., Page]) -> None:
+    page, other_page = open_page(), open_page()
     star(page, OPENING)
-    link = keep(page)
-    other.goto(link)
-    other.get_by_role("button", name="Use this agenda in this browser").click()
-    wait_for_count(other, 1)
+    link = save_agenda(page)
+    other_page.goto(link)
+    other_page.get_by_role("button", name="Use this agenda in this browser").click()
+    wait_for_count(other_page, 1)
     page.get_by_text("Delete this agenda").click()
     page.get_by_role("button", name="Delete agenda").click()
     expect(page.get_by_text("Your agenda was deleted.")).to_be_visible()
     wait_for_count(page, 0)
-    assert page.evaluate(f"localStorage.getItem('{PLACE}')") is None
+    assert page.evaluate(f"localStorage.getItem('{STORAGE_KEY}')") is None
     assert page.context.cookies() == []
     assert not Agenda.objects.exists()
-    stale = page.goto(link)
-    assert stale is not None
-    assert stale.status == 404
-    other.goto(AGENDA)
-    expect(other.get_by_text("Your saved agenda was deleted.")).to_be_visible()
-    wait_for_count(other, 1)
+    response = page.goto(link)
+    assert response is not None
+    assert response.status == 404
+    other_page.goto(AGENDA)
+    expect(other_page.get_by_text("Your saved agenda was deleted.")).to_be_visible()
+    wait_for_count(other_page, 1)
 
 
-def test_agenda_in_the_browser_alone_is_deleted_too(open_page: Callable[..., Page]) -> None:
+def test_agenda_stored_only_in_the_browser_is_deleted(open_page: Callable[..., Page]) -> None:
     page = open_page()
     star(page, OPENING)
     page.goto(AGENDA)
@@ -165,12 +167,12 @@ def test_agenda_in_the_browser_alone_is_deleted_too(open_page: Callable[..., Pag
         "\u0000",
     ],
 )
-def test_broken_state_is_cleared_with_a_word(open_page: Callable[..., Page], stored: str) -> None:
+def test_invalid_stored_agenda_is_cleared_with_a_message(open_page: Callable[..., Page], stored: str) -> None:
     page = open_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto("/2021/")
-    page.evaluate("([place, text]) => localStorage.setItem(place, text)", [PLACE, stored])
+    page.evaluate("([key, text]) => localStorage.setItem(key, text)", [STORAGE_KEY, stored])
     page.goto(AGENDA)
     expect(page.get_by_text("couldn’t be read, so they were cleared.")).to_be_visible()
     page.goto(DAY)
@@ -180,7 +182,7 @@ def test_broken_state_is_cleared_with_a_word(open_page: Callable[..., Page], sto
     assert errors == []
 
 
-def test_without_javascript_the_site_keeps_the_agenda(open_page: Callable[..., Page]) -> None:
+def test_agenda_is_saved_on_the_site_without_javascript(open_page: Callable[..., Page]) -> None:
     page = open_page(java_script_enabled=False)
     page.goto(DAY)
     page.get_by_role("button", name=OPENING, exact=True).click()
@@ -197,7 +199,7 @@ def test_without_javascript_the_site_keeps_the_agenda(open_page: Callable[..., P
     assert not Agenda.objects.exists()
 
 
-def test_move_is_noted_in_the_browser(open_page: Callable[..., Page]) -> None:
+def test_moved_session_is_marked_until_dismissed(open_page: Callable[..., Page]) -> None:
     page = open_page()
     star(page, OPENING)
     session = Session.objects.published().get(title="Opening Remarks", edition__slug="2021")
@@ -211,19 +213,19 @@ def test_move_is_noted_in_the_browser(open_page: Callable[..., Page]) -> None:
     assert page.get_by_text("Moved since").count() == 0
 
 
-def test_agenda_hinders_nobody(open_page: Callable[..., Page]) -> None:
+def test_agenda_pages_have_no_axe_violations(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=NARROW)
-    found = []
+    issues = []
     star(page, OPENING, CORTEX)
-    link = keep(page)
+    link = save_agenda(page)
     for address in (AGENDA, link, "/2021/agenda/?s=s.none", "/2021/agenda/x/"):
         page.goto(address)
         page.wait_for_load_state("networkidle")
-        found += hindrances(page, [(NARROW, "light"), (NARROW, "dark")])
-    assert found == []
+        issues += display_issues(page, [(NARROW, "light"), (NARROW, "dark")])
+    assert issues == []
 
 
-def test_posters_of_a_large_session_are_narrowed_to_my_stars(
+def test_posters_of_a_large_session_are_filtered_by_star(
     open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
@@ -231,21 +233,21 @@ def test_posters_of_a_large_session_are_narrowed_to_my_stars(
     session = Session.objects.published().filter(kind="poster").earliest("start")
     page = open_page()
     page.goto(session.get_absolute_url())
-    narrow = page.get_by_role("button", name="Only my stars")
-    expect(narrow).to_be_hidden()
+    filter_button = page.get_by_role("button", name="Only my stars")
+    expect(filter_button).to_be_hidden()
     page.locator("li.talk .star").nth(1).click()
     title = page.locator("li.talk .title").nth(1).inner_text()
-    narrow.click()
+    filter_button.click()
 
     expect(page.locator("li.talk .title")).to_have_text([title])
     assert "starred=" in page.url
-    assert hindrances(page, [(NARROW, "light"), (NARROW, "dark")]) == []
+    assert display_issues(page, [(NARROW, "light"), (NARROW, "dark")]) == []
 
 
-def test_link_of_an_agenda_is_copied_and_drawn_for_a_phone(open_page: Callable[..., Page]) -> None:
+def test_private_link_is_copied_and_shown_as_qr_code(open_page: Callable[..., Page]) -> None:
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     star(page, OPENING)
-    link = keep(page)
+    link = save_agenda(page)
     page.locator("[data-copy=secret]").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == link

@@ -14,62 +14,80 @@ from tests.attack.world import attacked_world, desk_addresses, public_addresses,
 
 # Each round starts with another payload; ATTACK_ROUNDS=17 runs all of them.
 ROUNDS = range(int(os.environ.get("ATTACK_ROUNDS", "1")))
-SCRIPT = (Path(__file__).parent / "inspect.js").read_text()
+SCRIPT = (Path(__file__).parent / "find_active_payloads.js").read_text()
 # Status codes 403 and 405 are of URLs for POST alone or without permission, 409 of edit conflicts.
-ANSWERS = {200, 403, 404, 405, 409}
+STATUS_CODES = {200, 403, 404, 405, 409}
 # Fields that accept no payload, by reason: choices, validated formats, URLs.
-CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
-CHOICES |= {"applies_to", "counts_as", "hero_focus", "home_sections", "origin"}
-ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "color", "orcid"}
-ADDRESSES |= {"language", "isbn", "issn", "license", "data_license"}
-LINKS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
-LINKS |= {"map_url", "registration_url"}
+CHOICE_FIELDS = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
+CHOICE_FIELDS |= {"applies_to", "counts_as", "hero_focus", "home_sections", "origin"}
+FORMATTED_FIELDS = {
+    "uid",
+    "slug",
+    "email",
+    "username",
+    "timezone",
+    "second_timezone",
+    "accent",
+    "color",
+    "orcid",
+}
+FORMATTED_FIELDS |= {"language", "isbn", "issn", "license", "data_license"}
+URL_FIELDS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
+URL_FIELDS |= {"map_url", "registration_url"}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
-def test_fields_that_take_no_payload_have_a_reason() -> None:
+def test_fields_without_payload_have_a_known_reason() -> None:
     names = {name.rpartition(".")[2] for name in refused()}
 
-    assert names <= CHOICES | ADDRESSES | LINKS
+    assert names <= CHOICE_FIELDS | FORMATTED_FIELDS | URL_FIELDS
 
 
-def ask(client: Client, paths: set[str]) -> tuple[list[str], list[Document]]:
+def check_responses(client: Client, paths: set[str]) -> tuple[list[str], list[Document]]:
     """Return the faults of the responses, and the documents that a browser has to check."""
-    wrong: list[str] = []
-    shown: list[Document] = []
+    faults_found: list[str] = []
+    documents_found: list[Document] = []
     for path in sorted(paths):
         response: Any = client.get(path, follow=True)
         body = response.getvalue()
-        wrong += [f"{path}: {response.status_code}"] if response.status_code not in ANSWERS else []
-        wrong += faults(path, response, body)
-        shown += documents(path, response.headers["Content-Type"].partition(";")[0], body)
-    return wrong, shown
+        faults_found += (
+            [f"{path}: {response.status_code}"] if response.status_code not in STATUS_CODES else []
+        )
+        faults_found += faults(path, response, body)
+        documents_found += documents(path, response.headers["Content-Type"].partition(";")[0], body)
+    return faults_found, documents_found
 
 
-def looked_at(browser: Browser, shown: list[Document]) -> list[str]:
+def active_payloads(browser: Browser, page_documents: list[Document]) -> list[str]:
     """Parse documents in a browser; return the payloads that became active."""
     page = browser.new_page()
-    found: list[str] = page.evaluate(SCRIPT, [WORD, [[*one] for one in shown]])
+    active: list[str] = page.evaluate(SCRIPT, [WORD, [[*document] for document in page_documents]])
     page.close()
-    return found
+    return active
 
 
-def test_browser_finds_what_is_active(browser: Browser) -> None:
+def test_unescaped_html_payloads_are_detected(browser: Browser) -> None:
     """Assert that the browser detects each payload that is HTML, when it is not escaped."""
-    raw = [one for one in PAYLOADS if "<" in one and "title" not in one and "mouse" not in one]
-    found = looked_at(browser, [(str(place), "text/html", one) for place, one in enumerate(raw)])
+    html_payloads = [
+        payload
+        for payload in PAYLOADS
+        if "<" in payload and "title" not in payload and "mouse" not in payload
+    ]
+    active = active_payloads(
+        browser, [(str(index), "text/html", payload) for index, payload in enumerate(html_payloads)]
+    )
 
-    assert {line.partition(":")[0] for line in found} == {str(place) for place in range(len(raw))}
+    assert {line.partition(":")[0] for line in active} == {str(index) for index in range(len(html_payloads))}
 
 
 @pytest.mark.parametrize("number", ROUNDS)
-def test_trap_12_xss_payloads_are_text_wherever_they_show(number: int, browser: Browser) -> None:
+def test_trap_12_xss_payloads_are_text_on_all_pages_and_in_all_files(number: int, browser: Browser) -> None:
     world = attacked_world(number)
-    wrong, shown = ask(Client(), {*public_addresses(world)})
-    wrong_there, shown_there = ask(world.client("superuser"), {*desk_addresses(world)})
-    found = looked_at(browser, shown + shown_there)
+    public_faults, public_documents = check_responses(Client(), {*public_addresses(world)})
+    desk_faults, desk_documents = check_responses(world.client("superuser"), {*desk_addresses(world)})
+    active = active_payloads(browser, public_documents + desk_documents)
 
     assert unattacked(world) == set()
-    assert [*wrong, *wrong_there, *found] == []
-    assert sum(WORD in text for _, _, text in shown + shown_there) > 150
+    assert [*public_faults, *desk_faults, *active] == []
+    assert sum(WORD in text for _, _, text in public_documents + desk_documents) > 150

@@ -30,7 +30,7 @@ OVERFLOW = "box => box.scrollWidth - box.clientWidth"
 PAGE_TOO_WIDE = "document.documentElement.scrollWidth - window.innerWidth"
 
 
-def test_paper_of_eight_authors_takes_two_screens(page: Page) -> None:
+def test_form_of_paper_with_eight_authors_fits_two_screens(page: Page) -> None:
     edition = make.make_edition()
     authors = [make.make_person(f"Wilhelmina Featherstonehaugh-Cholmondeley {n}") for n in range(8)]
     paper = make.make_paper(edition, title="A rather long title of a paper about many things", doi="10.1/a")
@@ -59,7 +59,7 @@ def test_paper_of_eight_authors_takes_two_screens(page: Page) -> None:
 
 
 @pytest.mark.parametrize("form", ["paper", "session", "person", "edition"])
-def test_form_fits_a_screen_and_a_phone(page: Page, form: str) -> None:
+def test_form_fits_the_width_of_a_desktop_and_a_phone(page: Page, form: str) -> None:
     edition = make.make_edition()
     person = make.make_person("Wilhelmina Featherstonehaugh-Cholmondeley")
     paper = make.make_paper(edition, [person], title="A rather long title of a paper about many things")
@@ -81,7 +81,7 @@ def test_form_fits_a_screen_and_a_phone(page: Page, form: str) -> None:
         expect(page.locator("#id_recording_url")).to_be_visible()
 
 
-def test_lists_fit_beside_menu_and_filter(page: Page) -> None:
+def test_lists_fit_next_to_menu_and_filter(page: Page) -> None:
     edition = make.make_edition(city="San Francisco", timezone="America/Los_Angeles")
     room = make.make_room(edition, "Grand Ballroom of the East Wing")
     session = make.make_session(edition, title="A session whose title goes on for a while", room=room)
@@ -91,17 +91,17 @@ def test_lists_fit_beside_menu_and_filter(page: Page) -> None:
     for number in range(4):
         make.add_author(paper, make.make_person(f"Wilhelmina Featherstonehaugh-Cholmondeley {number}"))
     page.set_viewport_size(SCREEN)
-    wide = {}
+    overflow_by_model = {}
     for model in (Edition, Room, Session, Paper, Presentation, Authorship):
         page.goto(address(model, "changelist"))
-        wide[model] = page.locator("#changelist-form .results").evaluate(
+        overflow_by_model[model] = page.locator("#changelist-form .results").evaluate(
             "box => box.scrollWidth - box.clientWidth"
         )
-    heads = page.locator("#result_list thead")
+    header_row = page.locator("#result_list thead")
 
-    assert {model: over for model, over in wide.items() if over} == {}
+    assert {model: overflow for model, overflow in overflow_by_model.items() if overflow} == {}
     page.goto(address(Paper, "changelist"))
-    expect(heads).to_contain_text("Edition", ignore_case=True)
+    expect(header_row).to_contain_text("Edition", ignore_case=True)
     page.goto(f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}")
-    expect(heads).to_be_visible()
-    expect(heads).not_to_contain_text("Edition", ignore_case=True)
+    expect(header_row).to_be_visible()
+    expect(header_row).not_to_contain_text("Edition", ignore_case=True)

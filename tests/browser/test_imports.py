@@ -1,4 +1,4 @@
-"""Imports in a browser: preview, confirmation, undo; a resolved conflict; a list as a file."""
+"""Imports in a browser: preview, confirmation, revert; a resolved conflict; an exported list."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,7 +14,7 @@ from exchange.jobs.progress import ProgressWriter
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper
 from schedule.models import Presentation
-from tests.browser.axe import DESK_LOOKS, hindrances
+from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.exchange.programs import paper, program
 from tests.exchange.uploads import ADD_URL, job_url, papers_file
 from tests.factories import make_edition
@@ -25,22 +25,24 @@ SCRIPTS = pytest.mark.parametrize("script", [True, False], ids=["with script", "
 
 
 @pytest.fixture
-def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable[..., Page]]:
+def open_chair_page(
+    open_desk: Callable[..., Page], console_errors: list[str]
+) -> Iterator[Callable[..., Page]]:
     """Yield a function that opens a page as a chair. An error in its console fails the test."""
     yield open_desk
-    assert said == []
+    assert console_errors == []
 
 
 @pytest.fixture
 def edition(transactional_db: None) -> Edition:
     """Create an edition whose first paper was edited since the import, and whose second was not."""
-    found = make_edition()
+    edition = make_edition()
     load(program(*(paper(f"p{n}", "Ada", title="Old") for n in range(3))), "2021", format_name="program_json")
     Paper.objects.filter(uid="p0").update(title="By hand")
-    return found
+    return edition
 
 
-def file(*titles: str) -> FilePayload:
+def import_file(*titles: str) -> FilePayload:
     papers = [paper(f"p{n}", "Ada", title=title) for n, title in enumerate(titles)]
     return {"name": "news.json", "mimeType": "application/json", "buffer": papers_file(program(*papers))}
 
@@ -51,19 +53,19 @@ def press(page: Page, name: str) -> None:
     page.keyboard.press("Enter")
 
 
-def sent(page: Page, *titles: str) -> None:
+def upload_papers(page: Page, *titles: str) -> None:
     page.goto(ADD_URL)
-    page.set_input_files("input[name=sources]", file(*titles))
+    page.set_input_files("input[name=sources]", import_file(*titles))
     press(page, "Continue")
     page.wait_for_url("**/change/")
 
 
 @SCRIPTS
-def test_import_is_previewed_confirmed_and_taken_back(
-    opened: Callable[..., Page], edition: Edition, script: bool
+def test_import_is_previewed_confirmed_and_reverted(
+    open_chair_page: Callable[..., Page], edition: Edition, script: bool
 ) -> None:
-    page = opened(java_script_enabled=script)
-    sent(page, "New", "Newer", "Old", "Fourth")
+    page = open_chair_page(java_script_enabled=script)
+    upload_papers(page, "New", "Newer", "Old", "Fourth")
     expect(page.locator("details.planned")).to_have_count(3)
     expect(page.locator("details.planned[open] .is-conflict").first).to_be_visible()
     assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Old", "Old"]
@@ -79,12 +81,12 @@ def test_import_is_previewed_confirmed_and_taken_back(
 
 
 @SCRIPTS
-def test_page_follows_the_worker(
-    opened: Callable[..., Page], edition: Edition, script: bool, settings: Settings
+def test_import_page_shows_the_progress_of_the_worker(
+    open_chair_page: Callable[..., Page], edition: Edition, script: bool, settings: Settings
 ) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
-    page = opened(java_script_enabled=script)
-    sent(page, "New")
+    page = open_chair_page(java_script_enabled=script)
+    upload_papers(page, "New")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
     job = ImportJob.objects.get()
@@ -97,9 +99,11 @@ def test_page_follows_the_worker(
 
 
 @SCRIPTS
-def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
+def test_conflict_is_decided_by_keyboard(
+    open_chair_page: Callable[..., Page], edition: Edition, script: bool
+) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
-    page = opened(java_script_enabled=script)
+    page = open_chair_page(java_script_enabled=script)
     page.goto(reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk]))
     page.get_by_label("Keep the current value").focus()
     page.keyboard.press("ArrowDown")
@@ -110,43 +114,45 @@ def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: E
 
 
 @SCRIPTS
-def test_list_is_taken_along(opened: Callable[..., Page], edition: Edition, script: bool) -> None:
-    page = opened(java_script_enabled=script)
+def test_filtered_list_is_exported_as_csv(
+    open_chair_page: Callable[..., Page], edition: Edition, script: bool
+) -> None:
+    page = open_chair_page(java_script_enabled=script)
     page.goto("/admin/papers/paper/?o=1&todo=without_session")
     page.locator(".export-menu summary").focus()
     page.keyboard.press("Enter")
-    with page.expect_download() as found:
+    with page.expect_download() as download_info:
         page.get_by_role("link", name="CSV").click()
 
-    content = found.value.path().read_text("utf-8-sig")
+    content = download_info.value.path().read_text("utf-8-sig")
     assert sorted(line.split(",")[1] for line in content.splitlines()[1:]) == ["By hand", "Old", "Old"]
 
 
-def test_pages_have_nothing_for_axe_to_object_to(opened: Callable[..., Page], edition: Edition) -> None:
+def test_import_pages_have_no_axe_violations(open_chair_page: Callable[..., Page], edition: Edition) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
-    page = opened()
-    sent(page, "Newest", "Newer", "Old", "Fourth")
-    ready = ImportJob.objects.latest("pk")
-    states = {state: ImportJob.objects.create(edition=edition, state=state) for state in STATES}
-    states["refused"].problems = [["a.csv, row 2", "title", "The title is missing. Add it."]]
-    states["refused"].save()
-    conflict = reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk])
-    lists = [
+    page = open_chair_page()
+    upload_papers(page, "Newest", "Newer", "Old", "Fourth")
+    ready_job = ImportJob.objects.latest("pk")
+    jobs_by_state = {state: ImportJob.objects.create(edition=edition, state=state) for state in JOB_STATES}
+    jobs_by_state["refused"].problems = [["a.csv, row 2", "title", "The title is missing. Add it."]]
+    jobs_by_state["refused"].save()
+    conflict_url = reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk])
+    list_urls = [
         "/admin/exchange/importrun/",
         "/admin/exchange/importjob/",
         "/admin/exchange/conflict/?state=open",
     ]
-    found = {}
-    for address in [ADD_URL, *lists, conflict, *map(job_url, [ready, *states.values()])]:
-        page.goto(address)
+    issues_by_path = {}
+    for path in [ADD_URL, *list_urls, conflict_url, *map(job_url, [ready_job, *jobs_by_state.values()])]:
+        page.goto(path)
         for menu in page.locator("details").all():
-            menu.evaluate("one => { one.open = true }")
-        found[address] = hindrances(page, DESK_LOOKS)
+            menu.evaluate("details => { details.open = true }")
+        issues_by_path[path] = display_issues(page, DESK_DISPLAYS)
 
-    assert {address: ids for address, ids in found.items() if ids} == {}
+    assert {path: issues for path, issues in issues_by_path.items() if issues} == {}
 
 
-STATES = ("reading", "refused", "failed", "dropped", "done")
+JOB_STATES = ("reading", "refused", "failed", "dropped", "done")
 
 
 POSTERS = """Nummer\tSession name\tTitel des Posters\tAuthors\tAuthor affil.\tDay\tTime
@@ -157,9 +163,9 @@ P2\tPosters of Tuesday\tFast chips\tBo Li\tCMU\tApril 6\t10:00-11:30
 
 @SCRIPTS
 def test_columns_of_a_pasted_table_are_mapped(
-    opened: Callable[..., Page], edition: Edition, script: bool
+    open_chair_page: Callable[..., Page], edition: Edition, script: bool
 ) -> None:
-    page = opened(java_script_enabled=script)
+    page = open_chair_page(java_script_enabled=script)
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto(f"{ADD_URL}?edition={edition.pk}")
     page.get_by_label("Or paste a table").fill(POSTERS)
@@ -176,7 +182,7 @@ def test_columns_of_a_pasted_table_are_mapped(
     expect(page.locator(".mapping-rows")).to_contain_text("Mia Zed (NTNU); Ann Abe (MIT)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     if script:
-        assert hindrances(page, DESK_LOOKS) == []
+        assert display_issues(page, DESK_DISPLAYS) == []
         page.set_viewport_size({"width": 390, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

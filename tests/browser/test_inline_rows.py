@@ -12,7 +12,7 @@ from tests.posted import address
 pytestmark = pytest.mark.browser
 
 # Returns the class of each cell beyond the visible part of a table, and by how many pixels.
-OUTSIDE = """() => [...document.querySelectorAll(".tabular .wrapper")].flatMap((wrapper) => {
+CELLS_OUTSIDE = """() => [...document.querySelectorAll(".tabular .wrapper")].flatMap((wrapper) => {
   const edge = wrapper.getBoundingClientRect().right;
   const group = wrapper.closest(".inline-group").id;
   const beyond = (cell) => Math.round(cell.getBoundingClientRect().right - edge);
@@ -20,11 +20,11 @@ OUTSIDE = """() => [...document.querySelectorAll(".tabular .wrapper")].flatMap((
     .filter((cell) => cell.checkVisibility() && beyond(cell) > 1)
     .map((cell) => `${group} ${cell.className || cell.localName} ${beyond(cell)}`);
 })"""
-TABLES = "document.querySelectorAll('.tabular .wrapper tr.form-row:not(.empty-form)').length"
+ROW_COUNT = "document.querySelectorAll('.tabular .wrapper tr.form-row:not(.empty-form)').length"
 
 
 @pytest.mark.parametrize("form", ["paper", "session", "presentation", "person", "award", "edition"])
-def test_last_columns_are_seen(page: Page, form: str) -> None:
+def test_last_columns_of_inline_rows_are_visible(page: Page, form: str) -> None:
     edition = make.make_edition()
     ada = make.make_person("Wilhelmina Featherstonehaugh-Cholmondeley")
     paper = make.make_paper(edition, [ada], title="A rather long title of a paper about many things")
@@ -47,8 +47,8 @@ def test_last_columns_are_seen(page: Page, form: str) -> None:
     page.goto(address(rows.get(form, edition), "change"))
 
     assert page.viewport_size == DESKTOP
-    assert page.evaluate(TABLES) > 0
-    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(ROW_COUNT) > 0
+    assert page.evaluate(CELLS_OUTSIDE) == []
 
     page.set_viewport_size({"width": 1024, "height": 800})
-    assert [cell for cell in page.evaluate(OUTSIDE) if " delete " in cell] == []
+    assert [cell for cell in page.evaluate(CELLS_OUTSIDE) if " delete " in cell] == []

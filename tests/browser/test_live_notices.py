@@ -12,39 +12,41 @@ from pytest_django.live_server_helper import LiveServer
 from accounts.roles import Role
 from tests import factories as make
 from tests.access.world import add_member
-from tests.browser.axe import DESKTOP, PHONE, hindrances
+from tests.browser.axe import DESKTOP, PHONE, display_issues
 from tests.browser.visitor import sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LOOKS: Any = [(DESKTOP, "light"), (PHONE, "dark")]
+DISPLAYS: Any = [(DESKTOP, "light"), (PHONE, "dark")]
 
 
-def test_room_change_is_pressed_and_seen(live_server: LiveServer, open_page: Callable[..., Page]) -> None:
+def test_room_change_is_announced_and_shown_on_public_pages(
+    live_server: LiveServer, open_page: Callable[..., Page]
+) -> None:
     edition = make.make_edition(2021)
     start = timezone.now() + timedelta(hours=1)
     old, new = make.make_room(edition, "Hall A"), make.make_room(edition, "Hall B")
-    when: dict[str, Any] = {"start": start, "end": start + timedelta(hours=1)}
-    session = make.make_session(edition, title="Compilers", room=old, **when)
+    times: dict[str, Any] = {"start": start, "end": start + timedelta(hours=1)}
+    session = make.make_session(edition, title="Compilers", room=old, **times)
     paper = make.make_paper(edition)
     make.make_presentation(session, paper)
     page = open_page(viewport=DESKTOP)
     sign_in(page, live_server.url, add_member("chair", edition, Role.CHAIR))
     page.goto(f"{live_server.url}/admin/schedule/session/{session.pk}/change/")
     page.get_by_role("link", name="Announce a change").click()
-    found = {"change": hindrances(page, LOOKS)}
+    issues_by_page = {"change": display_issues(page, DISPLAYS)}
     page.get_by_label("New room").select_option(label=new.name)
     page.get_by_role("button", name="Show the notice").click()
-    found["notice"] = hindrances(page, LOOKS)
+    issues_by_page["notice"] = display_issues(page, DISPLAYS)
     expect(page.get_by_label("Title")).to_have_value("“Compilers” moves to Hall B")
     page.get_by_label("Text").fill("Follow the signs.")
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_text("The notice is public")).to_be_visible()
-    for name, address in (("home", edition), ("session", session), ("paper", paper)):
-        page.goto(f"{live_server.url}{address.get_absolute_url()}")
+    for name, row in (("home", edition), ("session", session), ("paper", paper)):
+        page.goto(f"{live_server.url}{row.get_absolute_url()}")
         expect(page.get_by_role("status").get_by_text("Follow the signs.")).to_be_visible()
-        found[name] = hindrances(page, LOOKS)
+        issues_by_page[name] = display_issues(page, DISPLAYS)
     session.refresh_from_db()
 
     assert session.room == new
-    assert {name: seen for name, seen in found.items() if seen} == {}
+    assert {name: issues for name, issues in issues_by_page.items() if issues} == {}

@@ -10,62 +10,67 @@ from papers.models import Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Room, Session
 from tests import factories as make
-from tests.browser.axe import DESKTOP, LAID_OUT, LOOKS, hindrances
+from tests.browser.axe import DESKTOP, DISPLAYS, SHOW_ALL_CONTENT, display_issues
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 
-def addresses() -> list[str]:
+def page_urls() -> list[str]:
     session = Session.objects.published().get(title="ML Compilers & Runtime")
-    poster = Session.objects.published().filter(kind="poster").earliest("start")
-    talk = Session.objects.published().get(kind="invited_talk")
+    poster_session = Session.objects.published().filter(kind="poster").earliest("start")
+    invited_talk = Session.objects.published().get(kind="invited_talk")
     paper = Paper.objects.published().get(title__startswith="Cortex")
     person = Person.objects.published().get(name="Tianqi Chen")
     room = Room.objects.published().get(name="Exhibit Hall A")
-    things = [session, poster, talk, paper, person, room]
-    lists = ["schedule", "papers", "talks", "posters", "awards", "recordings", "sponsors", "committee"]
-    fixed = ["/", "/2021/", "/2021/schedule/2021-04-06/", "/people/", "/awards/", "/no-such-page/"]
-    fixed += [f"/2021/{name}/" for name in lists]
-    fixed += ["/2021/statistics/", "/2021/papers/?topic=compilers&kind=oral", "/2021/papers/?view=detailed"]
-    fixed += ["/2021/papers/?view=cards"]
+    rows = [session, poster_session, invited_talk, paper, person, room]
+    list_names = ["schedule", "papers", "talks", "posters", "awards", "recordings", "sponsors", "committee"]
+    urls = ["/", "/2021/", "/2021/schedule/2021-04-06/", "/people/", "/awards/", "/no-such-page/"]
+    urls += [f"/2021/{name}/" for name in list_names]
+    urls += ["/2021/statistics/", "/2021/papers/?topic=compilers&kind=oral", "/2021/papers/?view=detailed"]
+    urls += ["/2021/papers/?view=cards"]
     institution, _ = Institution.objects.get_or_create(slug="eth", defaults={"name": "ETH Zürich"})
     paper.authorships.get(position=1).institutions.add(institution)
-    things += [Topic.objects.published().filter(edition=paper.edition).earliest("pk"), institution]
-    fixed += ["/api/docs/", "/institutions/", f"{institution.get_absolute_url()}?show=people"]
-    return [*fixed, *(thing.get_absolute_url() for thing in things)]
+    rows += [Topic.objects.published().filter(edition=paper.edition).earliest("pk"), institution]
+    urls += ["/api/docs/", "/institutions/", f"{institution.get_absolute_url()}?show=people"]
+    return [*urls, *(row.get_absolute_url() for row in rows)]
 
 
-def test_no_page_scrolls_sideways_breaks_the_policy_or_hinders_anyone(open_page: Callable[..., Page]) -> None:
+def test_pages_have_no_overflow_no_console_messages_and_no_axe_violations(
+    open_page: Callable[..., Page],
+) -> None:
     page = open_page(viewport=DESKTOP)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
-    page.on("requestfailed", lambda request: complaints.append(f"{page.url}: {request.url} failed"))
-    for address in addresses():
-        page.goto(address)
-        complaints += hindrances(page, LOOKS)
-    assert [line for line in complaints if "404 (Not Found)" not in line] == []
+    issues: list[str] = []
+    page.on("console", lambda message: issues.append(f"{page.url}: {message.text}"))
+    page.on("requestfailed", lambda request: issues.append(f"{page.url}: {request.url} failed"))
+    for url in page_urls():
+        page.goto(url)
+        issues += display_issues(page, DISPLAYS)
+    assert [issue for issue in issues if "404 (Not Found)" not in issue] == []
 
 
-def test_every_page_is_whole_without_javascript(open_page: Callable[..., Page]) -> None:
-    scripted, plain = open_page(viewport=DESKTOP), open_page(viewport=DESKTOP, java_script_enabled=False)
-    for address in addresses():
-        seen = []
-        for page in (scripted, plain):
-            page.goto(address)
-            page.evaluate(LAID_OUT)
-            seen.append(page.inner_text("main"))
-        assert seen[0] == seen[1]
+def test_text_of_every_page_is_the_same_without_javascript(open_page: Callable[..., Page]) -> None:
+    page_with_script, page_without_script = (
+        open_page(viewport=DESKTOP),
+        open_page(viewport=DESKTOP, java_script_enabled=False),
+    )
+    for url in page_urls():
+        texts = []
+        for page in (page_with_script, page_without_script):
+            page.goto(url)
+            page.evaluate(SHOW_ALL_CONTENT)
+            texts.append(page.inner_text("main"))
+        assert texts[0] == texts[1]
 
 
-def test_downloads_say_below_each_name_what_the_file_is_for(open_page: Callable[..., Page]) -> None:
+def test_download_descriptions_are_below_their_names(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/downloads/")
-    for offer in page.locator(".ways a").all():
-        name, text = offer.locator("b").bounding_box(), offer.locator("span").bounding_box()
-        assert name is not None
-        assert text is not None
-        assert (text["x"], text["y"] >= name["y"] + name["height"]) == (name["x"], True)
-    assert hindrances(page, LOOKS) == []
+    for link in page.locator(".ways a").all():
+        name_box, text_box = link.locator("b").bounding_box(), link.locator("span").bounding_box()
+        assert name_box is not None
+        assert text_box is not None
+        assert (text_box["x"], text_box["y"] >= name_box["y"] + name_box["height"]) == (name_box["x"], True)
+    assert display_issues(page, DISPLAYS) == []
 
 
 def test_small_offices_of_a_committee_share_a_row(open_page: Callable[..., Page]) -> None:
@@ -76,11 +81,13 @@ def test_small_offices_of_a_committee_share_a_row(open_page: Callable[..., Page]
         make.make_committee_role(edition, make.make_person(), office, position=position)
     page = open_page(viewport=DESKTOP)
     page.goto("/2031/committee/")
-    rows = [box["y"] for one in page.locator(".offices > section").all() if (box := one.bounding_box())]
+    tops = [
+        box["y"] for section in page.locator(".offices > section").all() if (box := section.bounding_box())
+    ]
 
-    assert len(rows) == 3
-    assert rows[0] == rows[1] < rows[2]
-    assert hindrances(page, LOOKS) == []
+    assert len(tops) == 3
+    assert tops[0] == tops[1] < tops[2]
+    assert display_issues(page, DISPLAYS) == []
 
 
 def test_front_page_of_many_conferences_uses_the_width(open_page: Callable[..., Page]) -> None:
@@ -90,17 +97,17 @@ def test_front_page_of_many_conferences_uses_the_width(open_page: Callable[..., 
     )
     page = open_page(viewport=DESKTOP)
     page.goto("/")
-    art, words = (page.locator(f".edition-card > {part}").bounding_box() for part in ("img", "div"))
-    series = [box for one in page.locator(".series > li").all() if (box := one.bounding_box())]
+    image_box, text_box = (page.locator(f".edition-card > {part}").bounding_box() for part in ("img", "div"))
+    series_boxes = [box for item in page.locator(".series > li").all() if (box := item.bounding_box())]
 
-    assert art is not None
-    assert words is not None
-    assert art["x"] + art["width"] <= words["x"]
-    assert art["width"] + words["width"] > 1100
-    assert len({box["y"] for box in series}) == 1 < len(series)
+    assert image_box is not None
+    assert text_box is not None
+    assert image_box["x"] + image_box["width"] <= text_box["x"]
+    assert image_box["width"] + text_box["width"] > 1100
+    assert len({box["y"] for box in series_boxes}) == 1 < len(series_boxes)
 
 
-def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callable[..., Page]) -> None:
+def test_skip_link_has_the_first_focus_and_links_to_the_main_content(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/schedule/2021-04-06/")
     page.keyboard.press("Tab")
@@ -109,19 +116,19 @@ def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callabl
     assert page.url.endswith("#main")
 
 
-def test_pages_hold_at_four_times_the_size_in_forced_colors_and_without_motion(
+def test_pages_work_at_400_percent_zoom_with_forced_colors_and_reduced_motion(
     open_page: Callable[..., Page],
 ) -> None:
     # 1280 by 1024 pixels at a zoom of 400 %, as in WCAG 1.4.10.
-    tiny = ViewportSize(width=320, height=256)
-    page = open_page(viewport=tiny, forced_colors="active", reduced_motion="reduce")
-    complaints: list[str] = []
-    for address in ("/2021/", "/2021/schedule/2021-04-06/", "/2021/papers/", "/awards/", "/people/"):
-        page.goto(address)
+    zoomed_size = ViewportSize(width=320, height=256)
+    page = open_page(viewport=zoomed_size, forced_colors="active", reduced_motion="reduce")
+    issues: list[str] = []
+    for url in ("/2021/", "/2021/schedule/2021-04-06/", "/2021/papers/", "/awards/", "/people/"):
+        page.goto(url)
         if page.evaluate("document.getAnimations().length"):
-            complaints.append(f"{address}: moves")
+            issues.append(f"{url}: moves")
         if not page.get_by_role("heading", level=1).is_visible():
-            complaints.append(f"{address}: has no visible heading")
-        complaints += hindrances(page, [(tiny, "light")])
+            issues.append(f"{url}: has no visible heading")
+        issues += display_issues(page, [(zoomed_size, "light")])
 
-    assert complaints == []
+    assert issues == []

@@ -9,20 +9,22 @@ from pytest_django import Settings
 
 from papers.models import Paper
 from tests import factories as make
-from tests.browser.axe import NARROW, hindrances
+from tests.browser.axe import NARROW, display_issues
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 
 @pytest.fixture
-def address() -> str:
+def paper_path() -> str:
     paper: Paper = Paper.objects.published().get(title__startswith="Cortex")
     return paper.get_absolute_url()
 
 
-def test_first_screen_of_a_phone_says_when_and_where(open_page: Callable[..., Page], address: str) -> None:
+def test_time_and_room_of_a_paper_are_on_the_first_screen_of_a_phone(
+    open_page: Callable[..., Page], paper_path: str
+) -> None:
     page = open_page(viewport={"width": 390, "height": 844})
-    page.goto(address)
+    page.goto(paper_path)
 
     box = page.locator(".appearances .card").first.bounding_box()
 
@@ -30,34 +32,38 @@ def test_first_screen_of_a_phone_says_when_and_where(open_page: Callable[..., Pa
     assert box["y"] + box["height"] < 844 - 60
 
 
-def test_one_star_offers_each_appearance(open_page: Callable[..., Page], address: str) -> None:
+def test_star_menu_lists_the_presentations_of_a_paper(
+    open_page: Callable[..., Page], paper_path: str
+) -> None:
     page = open_page(viewport=NARROW)
-    page.goto(address)
+    page.goto(paper_path)
     page.locator(".starring > summary").click()
-    oral = page.locator(".starring").get_by_role("button", name="Star: Oral", exact=False)
-    oral.click()
+    oral_button = page.locator(".starring").get_by_role("button", name="Star: Oral", exact=False)
+    oral_button.click()
 
-    expect(oral).to_have_attribute("aria-pressed", "true")
+    expect(oral_button).to_have_attribute("aria-pressed", "true")
     expect(page.locator("[data-count]").first).to_have_text(" · 1")
 
 
-def test_menus_hinder_nobody(open_page: Callable[..., Page], address: str) -> None:
+def test_open_menus_of_a_paper_have_no_axe_violations(
+    open_page: Callable[..., Page], paper_path: str
+) -> None:
     page = open_page(viewport=NARROW)
-    page.goto(address)
+    page.goto(paper_path)
     for menu in page.locator(".actions summary").all():
         menu.click()
-    assert hindrances(page, [(NARROW, "light"), (NARROW, "dark")]) == []
+    assert display_issues(page, [(NARROW, "light"), (NARROW, "dark")]) == []
     expect(page.get_by_text("@inproceedings")).to_be_visible()
 
 
-def test_keys_move_through_a_list_and_star(open_page: Callable[..., Page]) -> None:
+def test_keys_move_through_a_list_and_star_a_paper(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.goto("/2021/papers/")
     titles = page.locator(".papers > li .title a")
-    for keys, place in (("j", 0), ("jj", 2), ("k", 1)):
+    for keys, index in (("j", 0), ("jj", 2), ("k", 1)):
         for key in keys:
             page.keyboard.press(key)
-        expect(titles.nth(place)).to_be_focused()
+        expect(titles.nth(index)).to_be_focused()
     page.keyboard.press("s")
 
     expect(page.locator(".papers > li").nth(1).locator(".star")).to_have_attribute("aria-pressed", "true")
@@ -68,7 +74,7 @@ def test_keys_move_through_a_list_and_star(open_page: Callable[..., Page]) -> No
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_question_mark_lists_the_keys_of_every_page(open_page: Callable[..., Page]) -> None:
+def test_question_mark_opens_the_list_of_keyboard_shortcuts(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.goto("/2021/awards/")
     page.keyboard.press("?")
@@ -82,77 +88,77 @@ def test_question_mark_lists_the_keys_of_every_page(open_page: Callable[..., Pag
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_video_plays_in_the_page_after_a_click(
-    open_page: Callable[..., Page], settings: Settings, address: str, scripts: bool
+@pytest.mark.parametrize("has_script", [True, False], ids=["with scripts", "without"])
+def test_video_plays_after_a_click_in_the_page_or_without_script_on_its_site(
+    open_page: Callable[..., Page], settings: Settings, paper_path: str, has_script: bool
 ) -> None:
     settings.VIDEO_HOSTS = ["player.vimeo.com"]
     paper = Paper.objects.published().get(title__startswith="Cortex")
     make.make_material(paper, "video", url="https://vimeo.com/76979871")
-    page = open_page(java_script_enabled=scripts)
-    asked: list[str] = []
+    page = open_page(java_script_enabled=has_script)
+    requested_urls: list[str] = []
 
-    def answer(route: Route) -> None:
-        asked.append(route.request.url)
+    def serve_player(route: Route) -> None:
+        requested_urls.append(route.request.url)
         route.fulfill(content_type="text/html", body="<h1>The player</h1>")
 
-    page.route(re.compile("vimeo[.]com/"), answer)
-    page.goto(address)
+    page.route(re.compile("vimeo[.]com/"), serve_player)
+    page.goto(paper_path)
     expect(page.locator("iframe")).to_have_count(0)
-    assert asked == []
+    assert requested_urls == []
 
     page.get_by_role("link", name="Video vimeo.com").click()
 
-    if scripts:
+    if has_script:
         frame = page.frame_locator("iframe.player")
         expect(frame.get_by_role("heading", name="The player")).to_be_visible()
-        assert page.url.endswith(address)
-        assert asked == ["https://player.vimeo.com/video/76979871"]
+        assert page.url.endswith(paper_path)
+        assert requested_urls == ["https://player.vimeo.com/video/76979871"]
         assert page.evaluate("document.featurePolicy.getAllowlistForFeature('fullscreen')") == [
             page.evaluate("location.origin"),
             "https://player.vimeo.com",
         ]
-        assert hindrances(page, [(NARROW, "light"), (NARROW, "dark")]) == []
+        assert display_issues(page, [(NARROW, "light"), (NARROW, "dark")]) == []
     else:
         page.wait_for_url("https://vimeo.com/76979871")
-        assert asked == ["https://vimeo.com/76979871"]
+        assert requested_urls == ["https://vimeo.com/76979871"]
 
 
-def test_frame_of_another_host_is_refused(
-    open_page: Callable[..., Page], settings: Settings, address: str
+def test_frame_added_by_a_script_is_blocked_by_csp(
+    open_page: Callable[..., Page], settings: Settings, paper_path: str
 ) -> None:
     """Assert that the page's CSP applies to frames that a script adds."""
     settings.VIDEO_HOSTS = ["player.vimeo.com"]
     page = open_page()
-    asked: list[str] = []
+    requested_urls: list[str] = []
 
-    def refuse(route: Route) -> None:
-        asked.append(route.request.url)
+    def abort_request(route: Route) -> None:
+        requested_urls.append(route.request.url)
         route.abort()
 
-    page.route(re.compile("vimeo[.]com/"), refuse)
-    page.goto(address)
-    with page.expect_console_message(lambda line: "Content Security Policy" in line.text):
+    page.route(re.compile("vimeo[.]com/"), abort_request)
+    page.goto(paper_path)
+    with page.expect_console_message(lambda message: "Content Security Policy" in message.text):
         page.evaluate("""() => {
           const frame = document.createElement("iframe");
           frame.src = "https://player.vimeo.com/video/1";
           document.body.append(frame);
         }""")
 
-    assert asked == []
+    assert requested_urls == []
 
 
-def test_formula_and_its_full_stop_stay_on_one_line(open_page: Callable[..., Page], address: str) -> None:
+def test_formula_and_its_period_are_on_one_line(open_page: Callable[..., Page], paper_path: str) -> None:
     paper = Paper.objects.get(title__startswith="Cortex")
     paper.abstract = "The rate of convergence is $x+y$."
     paper.save()
     page = open_page()
-    page.goto(address)
-    ends = "formula => [formula, formula.lastChild].map(one => {\n"
-    ends += "  const range = document.createRange(); range.selectNodeContents(one); \n"
-    ends += "  return Math.round(range.getBoundingClientRect().bottom); })"
+    page.goto(paper_path)
+    bottoms_script = "formula => [formula, formula.lastChild].map(node => {\n"
+    bottoms_script += "  const range = document.createRange(); range.selectNodeContents(node); \n"
+    bottoms_script += "  return Math.round(range.getBoundingClientRect().bottom); })"
     formula = page.locator(".formula")
     for width in range(320, 480, 4):
         page.set_viewport_size({"width": width, "height": 700})
-        whole, stop = formula.evaluate(ends)
-        assert whole - stop < 10, width
+        formula_bottom, period_bottom = formula.evaluate(bottoms_script)
+        assert formula_bottom - period_bottom < 10, width

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.axe import DESKTOP, LOOKS, PHONE, hindrances
+from tests.browser.axe import DESKTOP, DISPLAYS, PHONE, display_issues
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -29,10 +29,10 @@ def options(page: Page) -> Locator:
     return page.locator("[role=option]:visible")
 
 
-# In the box of the header
+# The search box of the header
 
 
-def test_typing_shows_what_is_found_and_arrows_and_enter_open_it(page: Page) -> None:
+def test_suggestion_is_selected_with_arrow_key_and_opened_with_enter(page: Page) -> None:
     box = header_box(page)
     box.press_sequentially("cortex comp", delay=20)
     expect(options(page)).to_have_count(2)
@@ -42,29 +42,29 @@ def test_typing_shows_what_is_found_and_arrows_and_enter_open_it(page: Page) -> 
 
     page.keyboard.press("ArrowDown")
     expect(option).to_have_attribute("aria-selected", "true")
-    chosen = option.get_attribute("id")
-    assert chosen
-    expect(box).to_have_attribute("aria-activedescendant", chosen)
+    option_id = option.get_attribute("id")
+    assert option_id
+    expect(box).to_have_attribute("aria-activedescendant", option_id)
     page.keyboard.press("Enter")
 
     expect(page.locator("h1")).to_have_text("Cortex: A Compiler for Recursive Deep Learning Models")
 
 
-def test_arrows_walk_round_by_way_of_what_was_typed(page: Page) -> None:
+def test_arrow_keys_cycle_through_suggestions_and_the_search_box(page: Page) -> None:
     box = header_box(page)
     box.press_sequentially("chen", delay=20)
     expect(options(page).first).to_be_visible()
-    first, last = (getattr(options(page), which).get_attribute("id") for which in ("first", "last"))
+    first_id, last_id = (getattr(options(page), end).get_attribute("id") for end in ("first", "last"))
 
     page.keyboard.press("ArrowUp")
-    expect(box).to_have_attribute("aria-activedescendant", last)
+    expect(box).to_have_attribute("aria-activedescendant", last_id)
     page.keyboard.press("ArrowDown")
-    expect(box).not_to_have_attribute("aria-activedescendant", last)
+    expect(box).not_to_have_attribute("aria-activedescendant", last_id)
     page.keyboard.press("ArrowDown")
-    expect(box).to_have_attribute("aria-activedescendant", first)
+    expect(box).to_have_attribute("aria-activedescendant", first_id)
 
 
-def test_escape_closes_the_list_and_enter_asks_for_all(page: Page) -> None:
+def test_escape_closes_the_suggestions_and_enter_opens_all_results(page: Page) -> None:
     box = header_box(page)
     box.press_sequentially("compiler", delay=20)
     expect(options(page).first).to_be_visible()
@@ -78,9 +78,11 @@ def test_escape_closes_the_list_and_enter_asks_for_all(page: Page) -> None:
     expect(page.locator("main .papers mark").first).to_be_visible()
 
 
-def test_only_the_last_of_quick_letters_is_asked_for(page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "suggest" in request.url else None)
+def test_only_the_last_of_several_quick_inputs_is_requested(page: Page) -> None:
+    requested_urls: list[str] = []
+    page.on(
+        "request", lambda request: requested_urls.append(request.url) if "suggest" in request.url else None
+    )
     # Enter all letters at once, independent of the machine's speed.
     header_box(page).evaluate(
         """(box) => {
@@ -92,10 +94,10 @@ def test_only_the_last_of_quick_letters_is_asked_for(page: Page) -> None:
     )
     expect(options(page).first).to_be_visible()
 
-    assert [url.rpartition("/")[2] for url in asked] == ["suggest?q=compiler"]
+    assert [url.rpartition("/")[2] for url in requested_urls] == ["suggest?q=compiler"]
 
 
-def test_box_without_a_network_stays_a_form(page: Page) -> None:
+def test_search_box_submits_its_form_if_suggestions_fail(page: Page) -> None:
     page.route("**/suggest?*", lambda route: route.abort())
     header_box(page).press_sequentially("compiler")
     page.wait_for_timeout(300)
@@ -104,10 +106,10 @@ def test_box_without_a_network_stays_a_form(page: Page) -> None:
     expect(page).to_have_url("/2021/search/?q=compiler")
 
 
-# In the dialog
+# The dialog
 
 
-def test_slash_opens_the_search_and_is_a_letter_in_it(page: Page) -> None:
+def test_slash_opens_the_search_dialog_and_can_be_typed_in_it(page: Page) -> None:
     page.keyboard.press("/")
     expect(dialog_box(page)).to_be_focused()
 
@@ -115,7 +117,7 @@ def test_slash_opens_the_search_and_is_a_letter_in_it(page: Page) -> None:
     expect(dialog_box(page)).to_have_value("a/b")
 
 
-def test_empty_dialog_leads_to_the_pages_of_the_edition(page: Page) -> None:
+def test_dialog_suggests_pages_of_the_edition(page: Page) -> None:
     page.keyboard.press("Control+k")
     expect(options(page).filter(has_text="Schedule").first).to_be_visible()
     page.keyboard.type("agen", delay=20)
@@ -126,7 +128,7 @@ def test_empty_dialog_leads_to_the_pages_of_the_edition(page: Page) -> None:
     expect(page).to_have_url("/2021/agenda/")
 
 
-def test_day_is_reached_by_its_name(page: Page) -> None:
+def test_dialog_links_to_a_day_by_its_name(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("tuesday", delay=20)
     page.locator("a.jump:visible").filter(has_text="Tuesday 6 April 2021").click()
@@ -134,7 +136,7 @@ def test_day_is_reached_by_its_name(page: Page) -> None:
     expect(page).to_have_url("/2021/schedule/2021-04-06/")
 
 
-def test_escape_closes_the_dialog_and_gives_the_focus_back(page: Page) -> None:
+def test_escape_closes_the_dialog_and_restores_the_focus(page: Page) -> None:
     link = page.locator(".bar .brand")
     link.focus()
     page.keyboard.press("Control+k")
@@ -145,7 +147,7 @@ def test_escape_closes_the_dialog_and_gives_the_focus_back(page: Page) -> None:
     expect(link).to_be_focused()
 
 
-def test_press_beside_the_dialog_closes_it(page: Page) -> None:
+def test_click_outside_of_the_dialog_closes_it(page: Page) -> None:
     page.keyboard.press("/")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.mouse.click(20, 500)
@@ -153,7 +155,7 @@ def test_press_beside_the_dialog_closes_it(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_orals_of_a_day_are_two_steps_away(page: Page) -> None:
+def test_query_in_words_filters_by_kind_topic_and_day(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("orals on compilers tuesday", delay=10)
     page.keyboard.press("Enter")
@@ -162,10 +164,10 @@ def test_orals_of_a_day_are_two_steps_away(page: Page) -> None:
     expect(page.locator("main .papers > li").first).to_be_visible()
 
 
-# Without the script, and accessibility
+# Without JavaScript, and accessibility
 
 
-def test_form_works_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_search_form_works_without_javascript(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=PHONE, java_script_enabled=False)
     page.goto("/2021/search/")
     page.locator("#words").fill("cortex")
@@ -175,28 +177,28 @@ def test_form_works_without_javascript(open_page: Callable[..., Page]) -> None:
     expect(page.locator("main .title")).to_have_text("Cortex: A Compiler for Recursive Deep Learning Models")
 
 
-def test_empty_search_page_has_the_focus(page: Page) -> None:
+def test_empty_search_page_focuses_its_search_box(page: Page) -> None:
     page.goto("/2021/search/")
 
     expect(page.locator("#words")).to_be_focused()
 
 
-def test_search_hinders_nobody(page: Page) -> None:
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    addresses = ["learning", "posters+on+training", "orals+tuesday&kind=paper", "zzzz", "chen", ""]
-    for address in [*(f"/2021/search/?q={words}" for words in addresses), "/search/?q=grpah"]:
-        page.goto(address)
-        complaints += hindrances(page, LOOKS)
+def test_search_pages_and_suggestions_have_no_axe_violations(page: Page) -> None:
+    issues: list[str] = []
+    page.on("console", lambda message: issues.append(message.text))
+    queries = ["learning", "posters+on+training", "orals+tuesday&kind=paper", "zzzz", "chen", ""]
+    for url in [*(f"/2021/search/?q={query}" for query in queries), "/search/?q=grpah"]:
+        page.goto(url)
+        issues += display_issues(page, DISPLAYS)
     page.goto("/2021/search/?q=learning")
     page.locator("#words").fill("tensor")
     expect(options(page).first).to_be_visible()
     page.keyboard.press("ArrowDown")
-    complaints += hindrances(page, LOOKS)
+    issues += display_issues(page, DISPLAYS)
     page.goto("/2021/")
     page.keyboard.press("/")
     page.keyboard.type("orals on comp tue", delay=10)
     expect(options(page).first).to_be_visible()
     page.keyboard.press("ArrowDown")
-    complaints += hindrances(page, LOOKS)
-    assert complaints == []
+    issues += display_issues(page, DISPLAYS)
+    assert issues == []

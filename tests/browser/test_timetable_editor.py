@@ -1,4 +1,4 @@
-"""The timetable editor in a browser: by mouse, by keyboard, by its forms; clashes, two chairs, undo."""
+"""The timetable editor in a browser: by mouse, keyboard, touch and forms; clashes, edit conflicts, undo."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -9,40 +9,40 @@ from playwright.sync_api import Dialog, Locator, Page, ViewportSize, expect
 
 from schedule.models import Session
 from tests import factories as make
-from tests.browser.axe import PHONE, Look, hindrances, violations
+from tests.browser.axe import PHONE, Display, display_issues, violations
 
 pytestmark = pytest.mark.browser
 DESKTOP = ViewportSize(width=1280, height=1200)
-LOOKS: list[Look] = [(DESKTOP, "light"), (PHONE, "dark")]
+DISPLAYS: list[Display] = [(DESKTOP, "light"), (PHONE, "dark")]
 PAGE = "/admin/schedule/session/timetable/"
 # Pixels of a minute on the board.
 SCALE = 1.6
 
 
 @pytest.fixture
-def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable[..., Page]]:
+def open_editor(open_desk: Callable[..., Page], console_errors: list[str]) -> Iterator[Callable[..., Page]]:
     """Yield a function that opens a page as a chair. An error in the browser fails the test."""
 
     def new_page(**options: Any) -> Page:
         return open_desk(**{"viewport": DESKTOP, **options})
 
     yield new_page
-    assert [line for line in said if "409" not in line] == []
+    assert [line for line in console_errors if "409" not in line] == []
 
 
 @pytest.fixture
 def sessions(transactional_db: None) -> list[Session]:
     """Create two parallel sessions in two halls, and a later one with the same chair as one of them."""
     edition = make.make_edition()
-    halls = [make.make_room(edition, name) for name in ("Hall A", "Hall B")]
-    one = make.make_session(edition, title="One", room=halls[0])
-    two = make.make_session(edition, title="Two", room=halls[1])
-    three = make.make_session(edition, title="Three", room=halls[1], start=make.MORNING + timedelta(hours=2))
+    rooms = [make.make_room(edition, name) for name in ("Hall A", "Hall B")]
+    first = make.make_session(edition, title="One", room=rooms[0])
+    second = make.make_session(edition, title="Two", room=rooms[1])
+    third = make.make_session(edition, title="Three", room=rooms[1], start=make.MORNING + timedelta(hours=2))
     ada = make.make_person("Ada")
-    for session in (one, three):
+    for session in (first, third):
         make.add_role(session, ada, "chair")
-    make.make_presentation(one, start=make.MORNING, end=make.MORNING + timedelta(minutes=15))
-    return [one, two, three]
+    make.make_presentation(first, start=make.MORNING, end=make.MORNING + timedelta(minutes=15))
+    return [first, second, third]
 
 
 def block(page: Page, title: str) -> Locator:
@@ -67,38 +67,40 @@ def save(page: Page) -> None:
     expect(page.locator(".messagelist .success")).to_be_visible()
 
 
-def stands(session: Session) -> tuple[str, str, str]:
+def times_and_room(session: Session) -> tuple[str, str, str]:
     session.refresh_from_db()
     zone = session.edition.zone
-    start, end = (f"{one.astimezone(zone):%d %H:%M}" for one in (session.start, session.end))
+    start, end = (f"{time.astimezone(zone):%d %H:%M}" for time in (session.start, session.end))
     return start, end, session.room.name if session.room else ""
 
 
 def test_session_is_dragged_to_another_time_and_room(
-    opened: Callable[..., Page], sessions: list[Session]
+    open_editor: Callable[..., Page], sessions: list[Session]
 ) -> None:
-    page = opened()
+    page = open_editor()
     page.goto(PAGE)
     across = block(page, "Two").bounding_box()["x"] - block(page, "One").bounding_box()["x"]  # type: ignore[index]
     drag(page, block(page, "One"), across, 240 * SCALE)
     expect(page.locator("#tt-said")).to_have_text("One: 12:00 to 13:00, Hall B")
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
-    assert stands(sessions[0])[0] == "06 08:00"
+    assert times_and_room(sessions[0])[0] == "06 08:00"
     save(page)
-    assert stands(sessions[0]) == ("06 12:00", "06 13:00", "Hall B")
+    assert times_and_room(sessions[0]) == ("06 12:00", "06 13:00", "Hall B")
     assert sessions[0].presentations.get().start == make.MORNING + timedelta(hours=4)
 
 
-def test_lower_edge_makes_a_session_longer(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_dragging_the_lower_edge_extends_a_session(
+    open_editor: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = open_editor()
     page.goto(PAGE)
     drag(page, block(page, "Two").locator(".tt-edge"), 0, 30 * SCALE)
     save(page)
-    assert stands(sessions[1])[:2] == ("06 08:00", "06 09:30")
+    assert times_and_room(sessions[1])[:2] == ("06 08:00", "06 09:30")
 
 
-def test_session_is_moved_by_keyboard(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_session_is_moved_by_keyboard(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+    page = open_editor()
     page.goto(PAGE)
     block(page, "One").focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+ArrowDown", "ArrowUp", "ArrowRight"):
@@ -112,11 +114,11 @@ def test_session_is_moved_by_keyboard(opened: Callable[..., Page], sessions: lis
     expect(page.locator("#tt-said")).to_have_text("One: moved to Wed 7 Apr, 08:05")
     expect(block(page, "One")).to_be_hidden()
     save(page)
-    assert stands(sessions[0]) == ("07 08:05", "07 09:10", "")
+    assert times_and_room(sessions[0]) == ("07 08:05", "07 09:10", "")
 
 
-def test_moves_are_taken_back_one_by_one(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_moves_are_undone_one_by_one(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+    page = open_editor()
     page.goto(PAGE)
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
     block(page, "One").focus()
@@ -130,8 +132,8 @@ def test_moves_are_taken_back_one_by_one(opened: Callable[..., Page], sessions: 
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
 
 
-def test_chosen_sessions_move_together(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_selected_sessions_move_together(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+    page = open_editor()
     page.goto(PAGE)
     for title in ("One", "Three"):
         block(page, title).focus()
@@ -140,11 +142,13 @@ def test_chosen_sessions_move_together(opened: Callable[..., Page], sessions: li
     page.fill("#id_minutes", "30")
     page.get_by_role("button", name="Shift", exact=True).click()
     save(page)
-    assert [stands(session)[0] for session in sessions] == ["06 08:35", "06 08:00", "06 10:35"]
+    assert [times_and_room(session)[0] for session in sessions] == ["06 08:35", "06 08:00", "06 10:35"]
 
 
-def test_form_of_a_session_opens_from_the_board(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_session_form_opens_with_enter_and_moves_the_session(
+    open_editor: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = open_editor()
     page.goto(PAGE)
     block(page, "Two").focus()
     page.keyboard.press("Enter")
@@ -157,11 +161,11 @@ def test_form_of_a_session_opens_from_the_board(opened: Callable[..., Page], ses
     page.keyboard.press("Escape")
     expect(block(page, "Two")).to_be_focused()
     save(page)
-    assert stands(sessions[1]) == ("06 15:00", "06 16:00", "Hall A")
+    assert times_and_room(sessions[1]) == ("06 15:00", "06 16:00", "Hall A")
 
 
-def test_clash_shows_while_editing(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_clashes_are_shown_while_editing(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+    page = open_editor()
     page.goto(PAGE)
     expect(page.locator("#tt-clashes")).to_contain_text("These sessions have no clashes.")
     drag(page, block(page, "One"), 0, 120 * SCALE)
@@ -171,27 +175,27 @@ def test_clash_shows_while_editing(opened: Callable[..., Page], sessions: list[S
     expect(block(page, "Three").locator(".tt-mark")).to_have_text("clashes: 1")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#tt-clashes")).to_contain_text("These sessions have no clashes.")
-    assert stands(sessions[0])[0] == "06 08:00"
+    assert times_and_room(sessions[0])[0] == "06 08:00"
 
 
 DAY = timedelta(days=1)
 
 
-@pytest.mark.parametrize("by", ["board", "form"])
-def test_part_on_another_day_keeps_its_distance(
-    opened: Callable[..., Page], sessions: list[Session], by: str
+@pytest.mark.parametrize("method", ["board", "form"])
+def test_part_on_another_day_moves_with_its_session(
+    open_editor: Callable[..., Page], sessions: list[Session], method: str
 ) -> None:
-    whole = sessions[0]
+    parent = sessions[0]
     parts = [
-        make.make_session(whole.edition, title="Same", parent=whole, room=whole.room, minutes=30),
+        make.make_session(parent.edition, title="Same", parent=parent, room=parent.room, minutes=30),
         make.make_session(
-            whole.edition, title="Next", parent=whole, room=whole.room, start=make.MORNING + DAY
+            parent.edition, title="Next", parent=parent, room=parent.room, start=make.MORNING + DAY
         ),
     ]
-    page = opened()
+    page = open_editor()
     page.goto(PAGE)
     block(page, "One").focus()
-    if by == "board":
+    if method == "board":
         page.keyboard.press("PageDown")
     else:
         page.keyboard.press("Enter")
@@ -199,13 +203,17 @@ def test_part_on_another_day_keeps_its_distance(
         page.keyboard.press("Escape")
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 3")
     save(page)
-    assert [stands(one)[0] for one in (whole, *parts)] == ["07 08:00", "07 08:00", "08 08:00"]
+    assert [times_and_room(session)[0] for session in (parent, *parts)] == [
+        "07 08:00",
+        "07 08:00",
+        "08 08:00",
+    ]
 
 
-def test_row_says_that_it_was_moved_and_changed_meanwhile(
-    opened: Callable[..., Page], sessions: list[Session]
+def test_row_is_marked_as_moved_and_as_changed_by_someone_else(
+    open_editor: Callable[..., Page], sessions: list[Session]
 ) -> None:
-    page = opened()
+    page = open_editor()
     page.goto(PAGE)
     Session.objects.filter(pk=sessions[0].pk).update(start=make.MORNING - timedelta(hours=1))
     block(page, "One").focus()
@@ -218,15 +226,15 @@ def test_row_says_that_it_was_moved_and_changed_meanwhile(
 
 
 @pytest.mark.parametrize(("keys", "is_asked"), [(["ArrowDown"], True), (["ArrowDown", "ArrowUp"], False)])
-def test_page_asks_before_moves_are_lost(
-    opened: Callable[..., Page], sessions: list[Session], keys: list[str], is_asked: bool
+def test_leaving_the_page_with_unsaved_moves_asks_for_confirmation(
+    open_editor: Callable[..., Page], sessions: list[Session], keys: list[str], is_asked: bool
 ) -> None:
-    page = opened()
+    page = open_editor()
     page.goto(PAGE)
-    asked: list[str] = []
+    dialog_types: list[str] = []
 
     def accept(dialog: Dialog) -> None:
-        asked.append(dialog.type)
+        dialog_types.append(dialog.type)
         dialog.accept()
 
     page.on("dialog", accept)
@@ -237,7 +245,7 @@ def test_page_asks_before_moves_are_lost(
     expect(page.locator(".tt-count")).to_have_text(f"Sessions moved: {int(is_asked)}")
     page.goto("/admin/")
 
-    assert asked == (["beforeunload"] if is_asked else [])
+    assert dialog_types == (["beforeunload"] if is_asked else [])
 
 
 class Finger:
@@ -265,8 +273,10 @@ class Finger:
         self.touch("touchEnd")
 
 
-def test_session_is_moved_by_touch_on_a_tablet(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened(viewport=ViewportSize(width=1024, height=768), has_touch=True)
+def test_session_is_moved_by_touch_on_a_tablet(
+    open_editor: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = open_editor(viewport=ViewportSize(width=1024, height=768), has_touch=True)
     page.goto(PAGE)
     finger, scroller = Finger(page), page.locator(".tt-scroll")
     scroller.evaluate("board => board.scrollIntoView()")
@@ -291,23 +301,25 @@ def test_session_is_moved_by_touch_on_a_tablet(opened: Callable[..., Page], sess
     finger.release()
     expect(page.locator("#tt-said")).to_have_text("One: 09:00 to 10:30, Hall B")
     save(page)
-    assert stands(sessions[0]) == ("06 09:00", "06 10:30", "Hall B")
+    assert times_and_room(sessions[0]) == ("06 09:00", "06 10:30", "Hall B")
 
 
-def test_board_scrolls_while_a_finger_holds_a_session_at_its_edge(
-    opened: Callable[..., Page], sessions: list[Session]
+def test_board_scrolls_while_a_session_is_held_at_its_edge_by_touch(
+    open_editor: Callable[..., Page], sessions: list[Session]
 ) -> None:
-    late = sessions[0].start + timedelta(hours=10)
-    make.make_session(sessions[0].edition, title="Late", room=sessions[0].room, start=late)
-    page = opened(viewport=ViewportSize(width=1024, height=768), has_touch=True)
+    late_start = sessions[0].start + timedelta(hours=10)
+    make.make_session(sessions[0].edition, title="Late", room=sessions[0].room, start=late_start)
+    page = open_editor(viewport=ViewportSize(width=1024, height=768), has_touch=True)
     page.goto(PAGE)
     finger, scroller = Finger(page), page.locator(".tt-scroll")
     scroller.evaluate("board => board.scrollIntoView()")
-    handle, edge = block(page, "One").locator(".tt-grip").bounding_box(), scroller.bounding_box()
-    assert handle
-    assert edge
-    bottom = min(768, edge["y"] + edge["height"])
-    finger.drag(block(page, "One").locator(".tt-grip"), 0, bottom - 20 - handle["y"] - handle["height"] / 2)
+    handle_box, board_box = block(page, "One").locator(".tt-grip").bounding_box(), scroller.bounding_box()
+    assert handle_box
+    assert board_box
+    bottom = min(768, board_box["y"] + board_box["height"])
+    finger.drag(
+        block(page, "One").locator(".tt-grip"), 0, bottom - 20 - handle_box["y"] - handle_box["height"] / 2
+    )
     while scroller.evaluate("board => board.scrollTop") < 100:
         page.wait_for_timeout(50)
     finger.release()
@@ -317,10 +329,10 @@ def test_board_scrolls_while_a_finger_holds_a_session_at_its_edge(
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_form_does_it_all_without_a_script(
-    opened: Callable[..., Page], sessions: list[Session], size: ViewportSize
+def test_session_is_moved_and_reverted_without_javascript(
+    open_editor: Callable[..., Page], sessions: list[Session], size: ViewportSize
 ) -> None:
-    page = opened(java_script_enabled=False, viewport=size)
+    page = open_editor(java_script_enabled=False, viewport=size)
     page.goto(PAGE)
     row = page.locator(f"#s{sessions[0].pk}")
     row.locator("summary").click()
@@ -331,17 +343,17 @@ def test_form_does_it_all_without_a_script(
     page.get_by_role("button", name="Wed 7 Apr").click()
     expect(page.locator(".tt-list")).to_contain_text("On other days")
     save(page)
-    assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
+    assert times_and_room(sessions[0])[:2] == ("06 10:00", "06 11:00")
     page.get_by_role("button", name="Revert all moves").click()
     expect(page.locator(".messagelist .success")).to_contain_text("2 rows reverted.")
-    assert stands(sessions[0])[:2] == ("06 08:00", "06 09:00")
+    assert times_and_room(sessions[0])[:2] == ("06 08:00", "06 09:00")
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
-def test_second_chair_is_refused_and_decides(
-    opened: Callable[..., Page], sessions: list[Session], script: bool
+def test_edit_conflict_is_refused_and_resolved(
+    open_editor: Callable[..., Page], sessions: list[Session], script: bool
 ) -> None:
-    page = opened(java_script_enabled=script)
+    page = open_editor(java_script_enabled=script)
     page.goto(PAGE)
     row = page.locator(f"#s{sessions[0].pk}")
     row.locator("summary").click()
@@ -357,29 +369,33 @@ def test_second_chair_is_refused_and_decides(
     page.get_by_label("Yours").check()
     page.get_by_role("button", name="Save with these choices").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
-    assert stands(sessions[0])[:2] == ("06 10:00", "06 11:00")
+    assert times_and_room(sessions[0])[:2] == ("06 10:00", "06 11:00")
 
 
-def test_axe_finds_nothing(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    page = opened()
+def test_timetable_editor_has_no_axe_violations(
+    open_editor: Callable[..., Page], sessions: list[Session]
+) -> None:
+    page = open_editor()
     page.goto(PAGE)
     page.locator("#tt-keys summary").click()
     page.locator(f"#s{sessions[0].pk} summary").click()
     page.fill(f"#id_s{sessions[0].pk}-start", "07:00")
     page.locator(f"#s{sessions[0].pk}").get_by_label("Room").select_option("Hall B")
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
-    found = hindrances(page, LOOKS)
+    issues = display_issues(page, DISPLAYS)
     save(page)
-    assert found + hindrances(page, [(DESKTOP, "dark"), (PHONE, "light")]) == []
+    assert issues + display_issues(page, [(DESKTOP, "dark"), (PHONE, "light")]) == []
 
 
 # Inside a session
 
 
-def test_talks_are_dragged_and_spread(opened: Callable[..., Page], sessions: list[Session]) -> None:
+def test_talks_are_reordered_and_spread_evenly(
+    open_editor: Callable[..., Page], sessions: list[Session]
+) -> None:
     for title in ("B", "C"):
         make.make_presentation(sessions[1], title=title)
-    page = opened()
+    page = open_editor()
     page.goto(f"/admin/schedule/session/{sessions[1].pk}/talks/")
     page.get_by_role("button", name="Move C: drag, or press the arrow keys").focus()
     page.keyboard.press("ArrowUp")
@@ -392,18 +408,18 @@ def test_talks_are_dragged_and_spread(opened: Callable[..., Page], sessions: lis
     assert rows == [("C", make.MORNING), ("B", make.MORNING + timedelta(minutes=30))]
 
 
-def test_boards_are_assigned(opened: Callable[..., Page], sessions: list[Session]) -> None:
-    hall = make.make_session(sessions[0].edition, kind="poster", title="Posters")
+def test_boards_are_assigned(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+    poster_session = make.make_session(sessions[0].edition, kind="poster", title="Posters")
     for title in ("B", "C"):
-        make.make_presentation(hall, kind="poster", title=title)
-    page = opened()
-    page.goto(f"/admin/schedule/session/{hall.pk}/boards/")
+        make.make_presentation(poster_session, kind="poster", title=title)
+    page = open_editor()
+    page.goto(f"/admin/schedule/session/{poster_session.pk}/boards/")
     page.get_by_label("Boards in walking order").fill("7-9")
     page.get_by_role("button", name="Assign", exact=True).click()
     expect(page.get_by_label("Board of C")).to_have_value("8")
-    assert hindrances(page, LOOKS) == []
+    assert display_issues(page, DISPLAYS) == []
     page.get_by_role("button", name="Save boards").click()
     expect(page.locator(".messagelist .success")).to_have_text("2 boards were saved.")
-    assert [row.board for row in hall.presentations.order_by("position")] == ["7", "8"]
+    assert [row.board for row in poster_session.presentations.order_by("position")] == ["7", "8"]
     page.goto("/admin/schedule/session/posters/")
-    assert hindrances(page, LOOKS) == []
+    assert display_issues(page, DISPLAYS) == []

@@ -21,15 +21,15 @@ SECURE_HOST = "program.test"
 SUBMIT = "#content form[method=post] [type=submit]"
 
 
-def sign_in(page: Page, address: str, user: User) -> None:
+def sign_in(page: Page, site_url: str, user: User) -> None:
     """Set the session cookie of a user in the browser profile of a page."""
     client = Client()
     client.force_login(user)
-    key = client.cookies[settings.SESSION_COOKIE_NAME].value
-    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": key, "url": address}])
+    session_key = client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session_key, "url": site_url}])
 
 
-def invited(edition: Edition) -> str:
+def create_invitation(edition: Edition) -> str:
     """Invite Ada; return the path of the link."""
     invitation = Invitation(edition=edition, role="editor", name="Ada", email="ada@example.org")
     token = invitation.renew()
@@ -38,33 +38,33 @@ def invited(edition: Edition) -> str:
 
 
 class Visitor:
-    """A browser profile at one address of the site, and the responses to its posts."""
+    """A browser profile at one URL of the site, and the responses to its posts."""
 
-    def __init__(self, browser: Browser, address: str) -> None:
-        self.browser, self.address = browser, address
-        self.answers: list[tuple[str, int]] = []
+    def __init__(self, browser: Browser, site_url: str) -> None:
+        self.browser, self.site_url = browser, site_url
+        self.post_responses: list[tuple[str, int]] = []
         self.page = self.open_page()
 
-    def open_page(self, *, script: bool = True) -> Page:
+    def open_page(self, *, has_script: bool = True) -> Page:
         """Open a page with a new profile, with or without JavaScript, and use it from now on."""
         context = self.browser.new_context(
-            base_url=self.address, viewport=DESKTOP, ignore_https_errors=True, java_script_enabled=script
+            base_url=self.site_url, viewport=DESKTOP, ignore_https_errors=True, java_script_enabled=has_script
         )
-        context.on("response", self.note)
+        context.on("response", self.record_post)
         self.page = context.new_page()
         return self.page
 
-    def note(self, response: Response) -> None:
+    def record_post(self, response: Response) -> None:
         if response.request.method == "POST":
-            self.answers.append((response.url.removeprefix(self.address), response.status))
+            self.post_responses.append((response.url.removeprefix(self.site_url), response.status))
 
     def sign_in(self) -> None:
-        sign_in(self.page, self.address, User.objects.get(username="admin"))
+        sign_in(self.page, self.site_url, User.objects.get(username="admin"))
 
     def go(self, path: str) -> None:
         self.page.goto(path)
 
-    def go_to_desk(self, path: str) -> None:
+    def sign_in_and_go(self, path: str) -> None:
         """Sign in and open a page."""
         self.sign_in()
         self.go(path)
@@ -79,16 +79,16 @@ class Visitor:
 
     def download(self, name: str) -> Download:
         """Press a button that downloads a file; return the download."""
-        with self.page.expect_download() as found:
+        with self.page.expect_download() as download:
             self.press(name)
-        return found.value
+        return download.value
 
     def save(self, button: str = SUBMIT) -> None:
         """Submit the form, and wait for the admin's success message."""
         self.submit(button)
-        self.is_told()
+        self.wait_for_success()
 
-    def is_told(self) -> None:
+    def wait_for_success(self) -> None:
         """Wait for the admin's success message."""
         expect(self.page.locator(".messagelist .success").first).to_be_visible()
 
@@ -100,8 +100,8 @@ class Visitor:
 @contextmanager
 def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
     """Run nginx with the shipped configuration, in front of an application, during the block."""
-    conf = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
-    process = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
+    configuration = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
+    process = subprocess.Popen([NGINX, "-c", str(configuration)], stderr=subprocess.DEVNULL)
     try:
         wait_for_port(port, process, folder / "error.log")
         yield

@@ -1,4 +1,4 @@
-"""Common tasks of attendees, counted in taps: time and place of a talk, posters of a day, calendar."""
+"""Common tasks of attendees in few steps: time and room of a paper, posters of a day, phone calendar."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from tests.browser.axe import DESKTOP, PHONE
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 
-def test_when_and_where_is_found_on_a_phone_by_one_tap_without_scrolling(
+def test_search_on_a_phone_shows_time_of_a_paper_after_one_tap(
     open_page: Callable[..., Page],
 ) -> None:
     page = open_page(viewport=PHONE)
@@ -25,7 +25,7 @@ def test_when_and_where_is_found_on_a_phone_by_one_tap_without_scrolling(
     assert page.evaluate("scrollY") == 0
 
 
-def test_posters_of_a_topic_on_a_day_come_with_two_clicks(open_page: Callable[..., Page]) -> None:
+def test_posters_of_a_topic_on_a_day_are_found_with_one_query(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/")
     box = page.locator(".bar form.search").get_by_role("combobox")
@@ -33,15 +33,15 @@ def test_posters_of_a_topic_on_a_day_come_with_two_clicks(open_page: Callable[..
     box.press_sequentially("posters on compilers tuesday", delay=5)
     page.keyboard.press("Enter")
 
-    chosen = page.get_by_role("list").filter(has_text="Poster").filter(has_text="Tue 6 Apr")
-    expect(chosen.first).to_be_visible()
+    filters = page.get_by_role("list").filter(has_text="Poster").filter(has_text="Tue 6 Apr")
+    expect(filters.first).to_be_visible()
     papers = page.locator("main .papers > li")
     expect(papers.first).to_be_visible()
-    for line in papers.all():
-        expect(line).to_contain_text("Tue 6 Apr")
+    for row in papers.all():
+        expect(row).to_contain_text("Tue 6 Apr")
 
 
-def test_a_plan_reaches_the_calendar_of_a_phone_without_typing(open_page: Callable[..., Page]) -> None:
+def test_agenda_is_added_to_a_phone_calendar_without_typing(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=PHONE)
     page.goto("/2021/schedule/2021-04-06/")
     page.locator("main .star").first.click()
@@ -49,6 +49,6 @@ def test_a_plan_reaches_the_calendar_of_a_phone_without_typing(open_page: Callab
     page.get_by_role("button", name="Save and sync").click()
     page.get_by_text("Add to calendar").first.click()
 
-    address = page.get_by_role("link", name="Apple Calendar").first.get_attribute("href")
-    assert address is not None
-    assert address.startswith("webcal://")
+    url = page.get_by_role("link", name="Apple Calendar").first.get_attribute("href")
+    assert url is not None
+    assert url.startswith("webcal://")

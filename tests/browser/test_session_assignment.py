@@ -1,4 +1,4 @@
-"""Papers put into sessions in a browser: dragged, by keyboard, saved and taken back."""
+"""Papers assigned to sessions in a browser: by dragging and by keyboard, saved and reverted."""
 
 from collections.abc import Callable
 
@@ -7,13 +7,13 @@ from playwright.sync_api import Page, expect
 
 from schedule.models import Session
 from tests import factories as make
-from tests.browser.axe import PHONE, Look, hindrances
+from tests.browser.axe import PHONE, Display, display_issues
 
 pytestmark = pytest.mark.browser
-LOOKS: list[Look] = [({"width": 1440, "height": 900}, "light"), (PHONE, "dark")]
+DISPLAYS: list[Display] = [({"width": 1440, "height": 900}, "light"), (PHONE, "dark")]
 
 
-def test_papers_are_dragged_and_moved_by_keyboard(
+def test_papers_are_assigned_by_dragging_by_keyboard_and_by_suggestion(
     transactional_db: None, open_desk: Callable[..., Page]
 ) -> None:
     edition = make.make_edition()
@@ -47,7 +47,7 @@ def test_papers_are_dragged_and_moved_by_keyboard(
 
     page.get_by_role("button", name="Suggest sessions").click()
     expect(page.get_by_label("Paper D → Vision talks")).to_be_checked()
-    assert hindrances(page, LOOKS) == []
+    assert display_issues(page, DISPLAYS) == []
     page.get_by_label("Minutes per talk").fill("20")
     page.locator(".as-what label").filter(has_text="Paper D").drag_to(talks)
     expect(page.get_by_text("Over-full by 10 minutes")).to_be_visible()

@@ -21,25 +21,28 @@ WHEEL = [
     for angle in range(0, 360, 15)
 ]
 EXTREMES = ["#000000", "#ffffff", "#ff0000", "#00ff00", "#0000ff", "#ffff00", "#00ffff", "#ff00ff", "#808080"]
-LEAST = 4.5
+MIN_CONTRAST = 4.5
 
 # Pairs of text and background in the colors of a hue: of public pages, and of the desk's timetable.
-PUBLIC = [("--hue-ink", "--hue-wash"), ("--hue-ink", "--paper")]
-DESK = [("--body-fg", "--hue-wash"), *(("--hue-ink", ground) for ground in ("--body-bg", "--selected-row"))]
+PUBLIC_PAIRS = [("--hue-ink", "--hue-wash"), ("--hue-ink", "--paper")]
+DESK_PAIRS = [
+    ("--body-fg", "--hue-wash"),
+    *(("--hue-ink", ground) for ground in ("--body-bg", "--selected-row")),
+]
 
 # Returns the contrast of each pair in each color, from the pixels that the browser renders.
 MEASURE = """([hues, pairs]) => {
   const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const light = (color) => {
+  const luminance = (color) => {
     pen.clearRect(0, 0, 1, 1);
     pen.fillStyle = color;
     pen.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((one) => one / 255)
-      .map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((value) => value / 255)
+      .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const contrast = (one, other) => {
-    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+  const contrast = (color, background) => {
+    const [low, high] = [luminance(color), luminance(background)].sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
   };
   const box = document.createElement("p");
@@ -61,23 +64,23 @@ MEASURE = """([hues, pairs]) => {
 def test_text_in_every_hue_is_readable(open_page: Callable[..., Page], scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     page.goto("/2021/")
-    found = page.evaluate(MEASURE, [[*BUILT_IN, *PALETTE, *WHEEL, *EXTREMES], PUBLIC])
+    contrasts = page.evaluate(MEASURE, [[*BUILT_IN, *PALETTE, *WHEEL, *EXTREMES], PUBLIC_PAIRS])
 
-    assert len(found) > 250
-    assert [line for line in found if min(line[1:]) < LEAST] == []
+    assert len(contrasts) > 250
+    assert [contrast_row for contrast_row in contrasts if min(contrast_row[1:]) < MIN_CONTRAST] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_timetable_of_the_desk_is_readable_in_every_hue(open_desk: Callable[..., Page], scheme: str) -> None:
     page = open_desk(color_scheme=scheme)
     page.goto("/admin/schedule/session/timetable/")
-    found = page.evaluate(MEASURE, [[*BUILT_IN, *WHEEL, *EXTREMES], DESK])
+    contrasts = page.evaluate(MEASURE, [[*BUILT_IN, *WHEEL, *EXTREMES], DESK_PAIRS])
 
-    assert len(found) > 250 - len(PALETTE)
-    assert [line for line in found if min(line[1:]) < LEAST] == []
+    assert len(contrasts) > 250 - len(PALETTE)
+    assert [contrast_row for contrast_row in contrasts if min(contrast_row[1:]) < MIN_CONTRAST] == []
 
 
-def test_timetable_of_the_desk_shows_the_colors_that_chairs_chose(open_desk: Callable[..., Page]) -> None:
+def test_timetable_of_the_desk_shows_the_color_of_a_session_kind(open_desk: Callable[..., Page]) -> None:
     edition = Edition.objects.get(slug="2021")
     make.make_session_kind(edition.conference, "Oral", slug="oral", color="#112233")
     page = open_desk()

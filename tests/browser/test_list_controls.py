@@ -1,4 +1,4 @@
-"""Controls above lists: few on a phone, all at hand on a desktop, and one search box for one search."""
+"""Controls above lists: collapsed on a phone, open on a desktop, and a single search form."""
 
 from collections.abc import Callable
 
@@ -7,13 +7,13 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Locator, Page, expect
 
 from tests import factories as make
-from tests.browser.axe import DESKTOP, PHONE, hindrances
+from tests.browser.axe import DESKTOP, PHONE, display_issues
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 DAY = "/2021/schedule/2021-04-06/"
 # Selector of the first content of each page, below its heading and controls.
-FIRST = {
+CONTENT_SELECTORS = {
     DAY: ".block",
     f"{DAY}?view=grid": ".grid",
     f"{DAY}?kind=oral": ".block",
@@ -25,20 +25,20 @@ FIRST = {
 MAX_PIXELS = 200
 
 
-def bottom(place: Locator) -> float:
-    box = place.bounding_box()
+def bottom(locator: Locator) -> float:
+    box = locator.bounding_box()
     assert box is not None
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("path", FIRST)
+@pytest.mark.parametrize("path", CONTENT_SELECTORS)
 def test_content_begins_soon_after_the_heading_on_a_phone(open_page: Callable[..., Page], path: str) -> None:
     page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(path)
-    first = page.locator("main").locator(FIRST[path]).first.bounding_box()
+    content_box = page.locator("main").locator(CONTENT_SELECTORS[path]).first.bounding_box()
 
-    assert first is not None
-    assert first["y"] - bottom(page.locator("h1")) <= MAX_PIXELS
+    assert content_box is not None
+    assert content_box["y"] - bottom(page.locator("h1")) <= MAX_PIXELS
 
 
 def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
@@ -46,26 +46,31 @@ def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 1)
     edition = make.make_edition(2031)
-    hall = make.make_session(edition, kind="poster", room=make.make_room(edition, "Exhibition Hall C"))
+    poster_session = make.make_session(
+        edition, kind="poster", room=make.make_room(edition, "Exhibition Hall C")
+    )
     topic = make.make_topic(edition)
-    for row in "ABCDEFGHIJKL":
+    for board_row in "ABCDEFGHIJKL":
         make.make_presentation(
-            hall, make.make_paper(edition, ["Ada"], topic=topic), kind="poster", board=f"{row}1"
+            poster_session,
+            make.make_paper(edition, ["Ada"], topic=topic),
+            kind="poster",
+            board=f"{board_row}1",
         )
     page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
-    page.goto(hall.get_absolute_url())
-    first = page.locator(".board-row .talk").first.bounding_box()
+    page.goto(poster_session.get_absolute_url())
+    poster_box = page.locator(".board-row .talk").first.bounding_box()
 
-    assert first is not None
-    assert first["y"] - bottom(page.locator(".pagehead")) <= MAX_PIXELS
+    assert poster_box is not None
+    assert poster_box["y"] - bottom(page.locator(".pagehead")) <= MAX_PIXELS
     assert page.evaluate("innerWidth") == PHONE["width"]
     expect(page.get_by_label("Go to board")).to_be_hidden()
     page.locator(".fold > summary").click()
     expect(page.get_by_label("Go to board")).to_be_visible()
-    assert hindrances(page, [(PHONE, "light"), (PHONE, "dark")]) == []
+    assert display_issues(page, [(PHONE, "light"), (PHONE, "dark")]) == []
 
 
-def test_secondary_controls_unfold_on_a_phone_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_collapsed_controls_open_on_a_phone_without_javascript(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=PHONE, java_script_enabled=False)
     for path, name in ((f"{DAY}?view=grid", "Kind"), ("/2021/papers/", "Sort")):
         page.goto(path)
@@ -75,19 +80,19 @@ def test_secondary_controls_unfold_on_a_phone_without_javascript(open_page: Call
         expect(control).to_be_visible()
 
 
-def test_unfolded_controls_hinder_nobody(open_page: Callable[..., Page]) -> None:
+def test_open_controls_have_no_axe_violations(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=PHONE)
-    complaints: list[str] = []
+    issues: list[str] = []
     for path in (f"{DAY}?view=grid", "/2021/papers/", "/2021/search/?q=compiler"):
         page.goto(path)
         for summary in page.locator(".fold > summary").all():
             summary.click()
-        complaints += hindrances(page, [(PHONE, "light"), (PHONE, "dark")])
+        issues += display_issues(page, [(PHONE, "light"), (PHONE, "dark")])
 
-    assert complaints == []
+    assert issues == []
 
 
-def test_desktop_shows_the_controls_in_the_line(open_page: Callable[..., Page]) -> None:
+def test_controls_are_not_collapsed_on_a_desktop(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
     expect(page.locator("summary", has_text="Options")).to_be_hidden()
@@ -100,40 +105,40 @@ def test_desktop_shows_the_controls_in_the_line(open_page: Callable[..., Page]) 
         expect(page.get_by_role("navigation", name=name, exact=True)).to_be_visible()
 
 
-def test_search_page_has_one_box(open_page: Callable[..., Page]) -> None:
+def test_search_page_has_one_search_form(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     for path in ("/2021/search/?q=compiler", "/search/?q=compiler"):
         page.goto(path)
         expect(page.get_by_role("search")).to_have_count(1)
 
 
-def test_box_of_the_header_is_a_button_beside_that_of_the_papers(open_page: Callable[..., Page]) -> None:
+def test_header_search_on_the_papers_page_expands_on_click(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/papers/")
     form = page.locator(".bar .search")
-    folded = form.bounding_box()
+    collapsed_box = form.bounding_box()
     form.locator("input").click()
     page.keyboard.type("cortex")
-    unfolded = form.bounding_box()
+    expanded_box = form.bounding_box()
     page.keyboard.press("Enter")
 
-    assert folded is not None
-    assert unfolded is not None
-    assert folded["width"] < 60 < 200 < unfolded["width"]
+    assert collapsed_box is not None
+    assert expanded_box is not None
+    assert collapsed_box["width"] < 60 < 200 < expanded_box["width"]
     expect(page).to_have_url("/2021/search/?q=cortex")
 
 
-def test_tab_bar_covers_no_target_in_the_eyes_of_a_checker(open_page: Callable[..., Page]) -> None:
-    """Check the first screen with its sticky bars, as Lighthouse does; `hindrances` makes them static."""
+def test_tab_bar_causes_no_target_size_violations(open_page: Callable[..., Page]) -> None:
+    """Check the first screen with its sticky bars, as Lighthouse does; `display_issues` makes them static."""
     page = open_page(viewport={"width": 412, "height": 823}, has_touch=True, is_mobile=True)
     for path in ("/2021/search/?q=compiler", "/2021/papers/", DAY):
         page.goto(path)
         page.evaluate(AXE_SCRIPT)
-        found = page.evaluate("axe.run(document, { runOnly: ['target-size'] })")
-        assert [node["html"] for rule in found["violations"] for node in rule["nodes"]] == []
+        axe_results = page.evaluate("axe.run(document, { runOnly: ['target-size'] })")
+        assert [node["html"] for rule in axe_results["violations"] for node in rule["nodes"]] == []
 
 
-def test_end_of_the_page_stays_above_the_tab_bar(open_page: Callable[..., Page]) -> None:
+def test_footer_ends_above_the_tab_bar(open_page: Callable[..., Page]) -> None:
     page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto("/2021/papers/")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")

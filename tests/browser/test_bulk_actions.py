@@ -6,18 +6,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from papers.models import Paper
-from tests.browser.axe import DESK_LOOKS, hindrances
+from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.factories import make_edition, make_paper, make_topic
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
 
-def topics() -> list[str]:
+def topic_names() -> list[str]:
     return [paper.topic.name if paper.topic else "" for paper in Paper.objects.order_by("pk")]
 
 
-def test_all_papers_of_a_filter_get_a_topic_and_lose_it_again(open_desk: Callable[..., Page]) -> None:
+def test_topic_is_set_on_all_filtered_papers_and_reverted(open_desk: Callable[..., Page]) -> None:
     edition = make_edition()
     make_topic(edition, "Compilers")
     for number in range(55):
@@ -29,19 +29,19 @@ def test_all_papers_of_a_filter_get_a_topic_and_lose_it_again(open_desk: Callabl
     page.select_option("select[name=action]", "set_topic")
     page.get_by_role("button", name="Run").click()
     page.get_by_label("Topic").select_option("Compilers")
-    found = hindrances(page, DESK_LOOKS)
+    issues = display_issues(page, DESK_DISPLAYS)
     page.get_by_role("button", name="Preview changes").click()
 
     expect(page.get_by_text("– → Compilers")).to_be_visible()
-    found += hindrances(page, DESK_LOOKS)
+    issues += display_issues(page, DESK_DISPLAYS)
     page.get_by_role("button", name="Set topic of 54 papers").click()
     expect(page.locator(".messagelist")).to_contain_text("Topic set for 54 papers.")
-    found += hindrances(page, DESK_LOOKS)
-    assert topics() == ["", *["Compilers"] * 54]
+    issues += display_issues(page, DESK_DISPLAYS)
+    assert topic_names() == ["", *["Compilers"] * 54]
     page.get_by_role("link", name="Revert").click()
     expect(page.get_by_text("54 papers reverted")).to_be_visible()
-    found += hindrances(page, DESK_LOOKS)
+    issues += display_issues(page, DESK_DISPLAYS)
     page.get_by_role("button", name="Revert").click()
     expect(page.locator(".messagelist")).to_contain_text("54 rows reverted.")
-    assert topics() == [""] * 55
-    assert found == []
+    assert topic_names() == [""] * 55
+    assert issues == []

@@ -1,4 +1,4 @@
-"""Two chairs with one form open, in a browser: the second save is refused and merged; pages of history."""
+"""Edit conflicts and pages of history in a browser: the second save is refused and merged."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from content.history import ChangeSet, RowChange
 from exchange.models import ImportRun
 from papers.models import Paper
-from tests.browser.axe import DESK_LOOKS, hindrances
+from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.factories import make_edition, make_paper
 from tests.posted import address
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
-def test_second_save_is_refused_and_merged(open_desk: Callable[..., Page], script: bool) -> None:
+def test_conflicting_save_is_refused_and_merged(open_desk: Callable[..., Page], script: bool) -> None:
     paper = make_paper(make_edition(), ["Ada"], title="First", track="Old", abstract="Two\nlines")
     page = open_desk(java_script_enabled=script)
     page.goto(address(paper, "change"))
@@ -32,33 +32,35 @@ def test_second_save_is_refused_and_merged(open_desk: Callable[..., Page], scrip
     page.locator("input[name='_choose-title'][value=mine]").check()
     page.get_by_role("button", name="Save with these choices").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
-    saved = Paper.objects.get()
-    assert (saved.title, saved.track, saved.lay_summary) == ("By B", "By A", "By B")
+    paper_after = Paper.objects.get()
+    assert (paper_after.title, paper_after.track, paper_after.lay_summary) == ("By B", "By A", "By B")
 
 
-def test_pages_have_nothing_for_axe_to_object_to(open_desk: Callable[..., Page], said: list[str]) -> None:
+def test_conflict_and_history_pages_have_no_axe_violations(
+    open_desk: Callable[..., Page], console_errors: list[str]
+) -> None:
     paper = make_paper(make_edition(), ["Ada"], title="A title that is long enough to be compared by words")
-    first = ChangeSet.objects.latest("pk")
+    first_change = ChangeSet.objects.latest("pk")
     page = open_desk()
     page.goto(address(paper, "change"))
     Paper.objects.update(title="Another title that is long enough to be compared by words")
     make_paper(paper.edition, title="Gone").delete()
-    gone = RowChange.objects.deleted_directly().get()
+    deleted = RowChange.objects.deleted_directly().get()
     run = ImportRun.objects.create(edition=paper.edition)
     page.fill("#id_title", "Mine is different")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".errornote")).to_be_visible()
-    found = {"stale": hindrances(page, DESK_LOOKS)}
-    addresses = [
+    issues_by_page = {"stale": display_issues(page, DESK_DISPLAYS)}
+    urls = [
         address(paper, "history"),
-        reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]),
+        reverse("admin:papers_paper_restore", args=[paper.pk, first_change.pk]),
         reverse("admin:papers_paper_deleted"),
-        reverse("admin:papers_paper_bring_back", args=[gone.pk]),
+        reverse("admin:papers_paper_bring_back", args=[deleted.pk]),
         reverse("admin:exchange_importrun_undo", args=[run.pk]),
     ]
-    for path in addresses:
-        page.goto(path)
-        found[path] = hindrances(page, DESK_LOOKS)
+    for url in urls:
+        page.goto(url)
+        issues_by_page[url] = display_issues(page, DESK_DISPLAYS)
 
-    assert {path: ids for path, ids in found.items() if ids} == {}
-    assert [line for line in said if "409" not in line] == []
+    assert {url: issues for url, issues in issues_by_page.items() if issues} == {}
+    assert [message for message in console_errors if "409" not in message] == []
