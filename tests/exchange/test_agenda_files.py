@@ -1,4 +1,4 @@
-"""Tests of the files of an agenda: calendar, table and references with public, starred items only."""
+"""Tests of the files of an agenda: calendar, table and references of starred public items."""
 
 import csv
 import io
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def things() -> list[Any]:
-    """Return a keynote, a poster in a poster session, and a session without a star."""
+def starred() -> list[Any]:
+    """Create a keynote, a poster and a poster without a star; return the two with one."""
     edition = make.make_edition()
     hall = make.make_room(edition, "Hall")
     keynote = make.make_session(edition, uid="k1", title='=SUM(A1), "Gröblacher"', room=hall)
@@ -30,19 +30,19 @@ def things() -> list[Any]:
     return [keynote, poster]
 
 
-def listed(things: list[Any]) -> str:
-    return " ".join(str(star_of(thing)) for thing in things)
+def star_keys(items: list[Any]) -> str:
+    return " ".join(str(star_of(item)) for item in items)
 
 
-def summaries(content: bytes) -> list[tuple[str, str]]:
+def uids_and_statuses(content: bytes) -> list[tuple[str, str]]:
     events = Calendar.from_ical(content).walk("VEVENT")
     return [(str(event["UID"]).partition("@")[0], str(event["STATUS"])) for event in events]
 
 
-def test_calendar_holds_the_starred_alone(client: Client, things: list[Any]) -> None:
-    response = client.post("/2021/agenda.ics", {"s": listed(things)})
+def test_calendar_contains_only_starred_events(client: Client, starred: list[Any]) -> None:
+    response = client.post("/2021/agenda.ics", {"s": star_keys(starred)})
 
-    assert summaries(response.content) == [
+    assert uids_and_statuses(response.content) == [
         ("session.2021.k1", "CONFIRMED"),
         ("presentation.2021.a1", "CONFIRMED"),
     ]
@@ -50,20 +50,22 @@ def test_calendar_holds_the_starred_alone(client: Client, things: list[Any]) -> 
     assert client.get("/2021/agenda.ics?s=s.k1+p.a1").content.count(b"BEGIN:VEVENT") == 2
 
 
-def test_subscribed_calendar_follows_changes(client: Client, things: list[Any]) -> None:
-    client.post("/2021/agenda/stars/", {"star": listed(things)})
+def test_subscribed_calendar_follows_changes(client: Client, starred: list[Any]) -> None:
+    client.post("/2021/agenda/stars/", {"star": star_keys(starred)})
     token = Agenda.reading_token(client.cookies["agenda"].value)
-    first = Client().get(f"/2021/agenda/{token}.ics").content
+    first_content = Client().get(f"/2021/agenda/{token}.ics").content
 
-    assert Client().get(f"/2021/agenda/{token}.ics").content == first
-    things[0].status = "cancelled"
-    things[0].save()
-    client.post("/2021/agenda/stars/", {"star": f"-{star_of(things[1])}"})
-    assert summaries(Client().get(f"/2021/agenda/{token}.ics").content) == [("session.2021.k1", "CANCELLED")]
+    assert Client().get(f"/2021/agenda/{token}.ics").content == first_content
+    starred[0].status = "cancelled"
+    starred[0].save()
+    client.post("/2021/agenda/stars/", {"star": f"-{star_of(starred[1])}"})
+    assert uids_and_statuses(Client().get(f"/2021/agenda/{token}.ics").content) == [
+        ("session.2021.k1", "CANCELLED")
+    ]
 
 
-def test_table_opens_in_spreadsheets_and_runs_no_formula(client: Client, things: list[Any]) -> None:
-    content = client.post("/2021/agenda.csv", {"s": listed(things)}).content
+def test_csv_has_a_byte_order_mark_and_escaped_formulas(client: Client, starred: list[Any]) -> None:
+    content = client.post("/2021/agenda.csv", {"s": star_keys(starred)}).content
 
     assert content.startswith(b"\xef\xbb\xbfday,start,end,zone,kind,title,")
     keynote, poster = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
@@ -75,16 +77,16 @@ def test_table_opens_in_spreadsheets_and_runs_no_formula(client: Client, things:
     assert poster["link"] == "http://testserver/2021/papers/p1/notes/"
 
 
-def test_references_are_of_the_starred_papers(client: Client, things: list[Any]) -> None:
-    text = client.post("/2021/agenda.bib", {"s": listed(things)}).content.decode()
+def test_bibtex_contains_only_starred_papers(client: Client, starred: list[Any]) -> None:
+    text = client.post("/2021/agenda.bib", {"s": star_keys(starred)}).content.decode()
 
     assert text.count("@inproceedings{") == 1
     assert "title = {Notes}" in text
 
 
-def test_what_is_not_public_stays_out_of_files(client: Client, things: list[Any]) -> None:
-    keynote, poster = things
-    stars = listed(things)
+def test_drafts_and_withdrawn_papers_are_in_no_file(client: Client, starred: list[Any]) -> None:
+    keynote, poster = starred
+    stars = star_keys(starred)
     keynote.status = "draft"
     keynote.save()
     poster.paper.status = "withdrawn"
@@ -97,18 +99,18 @@ def test_what_is_not_public_stays_out_of_files(client: Client, things: list[Any]
 
 
 @pytest.mark.parametrize("path", ["agenda.pdf", "agenda.%00", "agenda/x.ics"])
-def test_unknown_file_is_a_page(client: Client, things: list[Any], path: str) -> None:
+def test_unknown_file_is_an_html_404_page(client: Client, starred: list[Any], path: str) -> None:
     response = client.get(f"/2021/{path}")
 
     assert response.status_code == 404
     assert "<h1>" in response.content.decode()
 
 
-def test_files_cost_the_same_for_many(
-    client: Client, things: list[Any], django_assert_num_queries: Any
+def test_query_count_is_the_same_for_2_and_5_items(
+    client: Client, starred: list[Any], django_assert_num_queries: Any
 ) -> None:
-    edition = things[0].edition
+    edition = starred[0].edition
     for ending, expected in (("ics", 11), ("csv", 10), ("bib", 12)):
-        for rows in (things, [*things, *(make.make_session(edition) for _ in range(3))]):
+        for items in (starred, [*starred, *(make.make_session(edition) for _ in range(3))]):
             with django_assert_num_queries(expected):
-                client.post(f"/2021/agenda.{ending}", {"s": listed(rows)})
+                client.post(f"/2021/agenda.{ending}", {"s": star_keys(items)})

@@ -1,4 +1,4 @@
-"""Tests of calendars of one talk, paper, session or person: same events as in the full one, few queries."""
+"""Tests of calendars of one talk, paper, session or person: events of the full calendar, few queries."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,35 +17,35 @@ pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
 
 
-def events(client: Client, path: str) -> dict[str, bytes]:
+def events_by_uid(client: Client, path: str) -> dict[str, bytes]:
     """Return the events of a calendar as raw bytes, by UID."""
     response = client.get(path)
     assert response.status_code == 200, path
-    found = [part.partition(b"END:VEVENT")[0] for part in response.getvalue().split(b"BEGIN:VEVENT")[1:]]
-    return {part.partition(b"UID:")[2].partition(b"@")[0].decode(): part for part in found}
+    blocks = [block.partition(b"END:VEVENT")[0] for block in response.getvalue().split(b"BEGIN:VEVENT")[1:]]
+    return {block.partition(b"UID:")[2].partition(b"@")[0].decode(): block for block in blocks}
 
 
-def add_talks(session: Any, person: Person, rows: int) -> None:
-    """Add talks with their own times, rooms, speakers and authors; every second one is canceled."""
+def add_talks(session: Any, person: Person, count: int) -> None:
+    """Add talks with their own times, rooms, speakers and authors; the second of each pair is canceled."""
     edition = session.edition
-    for number in range(rows):
+    for number in range(count):
         paper = make.make_paper(edition, ["Li"], uid=f"q{number}", title=f"A $x$; b {number}")
         make.add_author(paper, person, name="Ada Byron")
         room = make.make_room(edition, f"Hall {number}", virtual=bool(number % 2))
-        own: dict[str, Any] = {"start": session.start, "end": session.start + HOUR, "room": room}
-        make.make_presentation(session, paper, uid=f"x{number}", board="B, 7", **own)
-        own |= {"status": "cancelled", "cancellation_reason": "Ill.", "abstract": "Word " * 200}
-        make.make_presentation(session, paper, [person, "Bo"], uid=f"y{number}", **own)
+        fields: dict[str, Any] = {"start": session.start, "end": session.start + HOUR, "room": room}
+        make.make_presentation(session, paper, uid=f"x{number}", board="B, 7", **fields)
+        fields |= {"status": "cancelled", "cancellation_reason": "Ill.", "abstract": "Word " * 200}
+        make.make_presentation(session, paper, [person, "Bo"], uid=f"y{number}", **fields)
 
 
 @pytest.fixture
-def shown() -> dict[str, Any]:
+def public_program() -> dict[str, Any]:
     """Create a public program with a workshop, a session in it, talks, and a name that was hidden later."""
     program = make_public_program()
     edition, person = program["edition"], program["person"]
     Edition.objects.filter(pk=edition.pk).update(venue="Halle, Süd")
-    whole = make.make_session(edition, uid="whole", kind="workshop", title="Whole", status="cancelled")
-    program["part"] = make.make_session(edition, uid="part", parent=whole, room=program["room"])
+    workshop = make.make_session(edition, uid="whole", kind="workshop", title="Whole", status="cancelled")
+    program["part"] = make.make_session(edition, uid="part", parent=workshop, room=program["room"])
     make.add_role(program["part"], person, "chair", name="Ada Byron")
     add_talks(program["part"], person, 2)
     PersonName.objects.create(person=person, name="ADA BYRON", hidden=True)
@@ -69,25 +69,27 @@ def shown() -> dict[str, Any]:
         ),
     ],
 )
-@pytest.mark.usefixtures("shown")
-def test_events_are_those_of_the_whole_calendar(client: Client, path: str, expected: list[str]) -> None:
-    whole, found = events(client, "/2021/schedule.ics"), events(client, path)
+@pytest.mark.usefixtures("public_program")
+def test_events_equal_those_of_the_full_calendar(client: Client, path: str, expected: list[str]) -> None:
+    full_calendar, calendar = events_by_uid(client, "/2021/schedule.ics"), events_by_uid(client, path)
 
-    assert found == {key: whole[key] for key in expected}
+    assert calendar == {uid: full_calendar[uid] for uid in expected}
 
 
-@pytest.mark.usefixtures("shown")
-def test_events_of_a_person_are_those_of_the_whole_calendar(client: Client) -> None:
-    whole = events(client, "/2021/schedule.ics") | events(client, "/2021/papers/p1.ics")
-    found = events(client, "/people/ada.ics")
+@pytest.mark.usefixtures("public_program")
+def test_person_calendar_has_the_events_of_the_full_calendar(client: Client) -> None:
+    all_events = events_by_uid(client, "/2021/schedule.ics") | events_by_uid(client, "/2021/papers/p1.ics")
+    calendar = events_by_uid(client, "/people/ada.ics")
     talks = ("a1", "x0", "x1", "y0", "y1")
     expected = [*(f"presentation.2021.{uid}" for uid in talks), "session.2021.part", "session.2021.t1"]
 
-    assert found == {key: whole[key] for key in expected}
+    assert calendar == {uid: all_events[uid] for uid in expected}
 
 
-def test_hidden_name_is_in_no_calendar(client: Client, shown: dict[str, Any]) -> None:
-    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["part"])
+def test_hidden_name_is_in_no_calendar(client: Client, public_program: dict[str, Any]) -> None:
+    add_hidden_rows(
+        public_program["edition"], public_program["paper"], public_program["person"], public_program["part"]
+    )
     for path in ("/2021/presentations/x0.ics", "/2021/sessions/part.ics", "/people/ada.ics"):
         content = client.get(path).getvalue().replace(b"\r\n ", b"")
         assert b"Ada Lovelace" in content
@@ -95,14 +97,16 @@ def test_hidden_name_is_in_no_calendar(client: Client, shown: dict[str, Any]) ->
         assert MARKER.encode() not in content
 
 
-def test_presentation_that_is_not_public_is_404(client: Client, shown: dict[str, Any]) -> None:
-    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["part"])
+def test_calendar_of_a_hidden_presentation_is_404(client: Client, public_program: dict[str, Any]) -> None:
+    add_hidden_rows(
+        public_program["edition"], public_program["paper"], public_program["person"], public_program["part"]
+    )
     paths = (f"/2021/presentations/{uid}.ics" for uid in ("none", f"{MARKER.lower()}-a"))
 
     assert {client.get(path).status_code for path in paths} == {404}
 
 
-COUNTS = {
+QUERY_COUNTS = {
     "presentations/x0.ics": 12,
     "papers/q0.ics": 12,
     "sessions/part.ics": 13,
@@ -112,25 +116,25 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("path", COUNTS)
-def test_number_of_questions_is_the_same_for_one_row_and_three(client: Client, path: str, rows: int) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("path", QUERY_COUNTS)
+def test_query_count_is_the_same_for_1_and_3_rows(client: Client, path: str, count: int) -> None:
     person = make.make_person("Ada Lovelace", uid="ada")
-    for year in range(2021, 2021 + rows):
+    for year in range(2021, 2021 + count):
         session = make.make_session(make.make_edition(year), uid="part", parent=None)
         make.add_role(session, person, "chair")
-        add_talks(session, person, rows)
+        add_talks(session, person, count)
     with CaptureQueriesContext(connection) as queries:
         client.get(f"/2021/{path}").getvalue()
 
-    assert len(queries) == COUNTS[path]
+    assert len(queries) == QUERY_COUNTS[path]
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-def test_number_of_queries_of_a_person_grows_with_the_editions_alone(client: Client, rows: int) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_person_query_count_is_the_same_for_1_and_3_rows(client: Client, count: int) -> None:
     person = make.make_person("Ada Lovelace", uid="ada")
     for year in range(2021, 2023):
-        add_talks(make.make_session(make.make_edition(year), uid="part"), person, rows)
+        add_talks(make.make_session(make.make_edition(year), uid="part"), person, count)
     make.make_edition(2023)
     with CaptureQueriesContext(connection) as queries:
         client.get("/people/ada.ics").getvalue()

@@ -1,4 +1,4 @@
-"""Tests of the citation box of a paper and the page of downloads: text, links, public data only."""
+"""Tests of the citation box of a paper and the downloads page: text, links, public data only."""
 
 import pytest
 from django.db import connection
@@ -18,20 +18,20 @@ from tests.website.sample_program import make_public_program
 pytestmark = pytest.mark.django_db
 
 
-def box() -> Page:
+def render_box() -> Page:
     edition = Edition.objects.select_related("conference").get()
     paper = edition.papers.published().with_details().get()
     with CaptureQueriesContext(connection) as queries:
-        markup = Template("{% load cite %}{% cite_box paper %}").render(
+        html = Template("{% load cite %}{% cite_box paper %}").render(
             Context({"paper": paper, "edition": edition})
         )
     assert len(queries) == 0
-    return Page(markup)
+    return Page(html)
 
 
-def test_box_shows_a_line_bibtex_and_files() -> None:
+def test_box_shows_citation_bibtex_and_file_links() -> None:
     make_public_program()
-    page = box()
+    page = render_box()
 
     assert page.all("p", id="cite-apa")[0].text == (
         "Lovelace, A. (2021). Notes. In Conference on Machine Learning and Systems. "
@@ -45,34 +45,34 @@ def test_box_shows_a_line_bibtex_and_files() -> None:
     }
 
 
-def test_copy_buttons_are_hidden_until_the_script_is_there() -> None:
+def test_copy_buttons_are_hidden_without_script() -> None:
     make_public_program()
-    buttons = box().all("button")
+    buttons = render_box().all("button")
 
     assert ["hidden" in button.attributes for button in buttons] == [True, True]
-    assert [box().all(id=button.attributes["data-copy"]) != [] for button in buttons] == [True, True]
+    assert [render_box().all(id=button.attributes["data-copy"]) != [] for button in buttons] == [True, True]
 
 
-def test_box_says_what_the_file_says() -> None:
+def test_box_has_the_same_bibtex_as_the_file() -> None:
     edition = make.make_edition(city="San José", country="USA")
-    ruiz = make.make_person("Ana Ruiz Soto", given="Ana", family="Ruiz Soto")
-    paper = make.make_paper(edition, [ruiz], title="On $x$ & {B}", pages="1-2", doi="10.1/x", keywords=["k"])
+    ana = make.make_person("Ana Ruiz Soto", given="Ana", family="Ruiz Soto")
+    paper = make.make_paper(edition, [ana], title="On $x$ & {B}", pages="1-2", doi="10.1/x", keywords=["k"])
     make.add_author(paper, make.make_person("Bo Li"), name="Bo Hidden Li")
     PersonName.objects.create(
         person=paper.authorships.get(position=2).person, name="Bo Hidden Li", hidden=True
     )
-    (shown,) = edition.papers.published().with_authors()
-    said = citation_of(shown, edition)
+    (cited_paper,) = edition.papers.published().with_authors()
+    citation = citation_of(cited_paper, edition)
     content = b"".join(bibtex.cite([dump_for_citation(edition, Q(pk=paper.pk))])).decode()
 
-    assert said["bibtex"] == content
+    assert citation["bibtex"] == content
     assert "author = {Ruiz Soto, Ana and Li, Bo}" in content
 
 
-def test_page_of_downloads_links_every_format_and_every_link_works(client: Client) -> None:
+def test_links_of_the_downloads_page_work(client: Client) -> None:
     make_public_program()
     page = read(client, "/2021/downloads/")
-    links = [one.attributes["href"] for one in page.all("main")[0].inside("a")]
+    links = [link.attributes["href"] for link in page.all("main")[0].inside("a")]
 
     assert [heading for heading in page.outline if heading.startswith("2")][:4] == [
         "2 Calendar",
@@ -81,12 +81,12 @@ def test_page_of_downloads_links_every_format_and_every_link_works(client: Clien
         "2 The whole program",
     ]
     assert {client.get(link).status_code for link in links} == {200}
-    named = {link.rpartition("/")[0].rpartition("/")[2] for link in links}
-    assert {"program_json", "orals_posters", "tables"} <= named
-    assert set(writable()) >= named - {"2021", "docs"}
+    names = {link.rpartition("/")[0].rpartition("/")[2] for link in links}
+    assert {"program_json", "orals_posters", "tables"} <= names
+    assert set(writable()) >= names - {"2021", "docs"}
 
 
-def test_page_of_downloads_offers_nothing_before_it_is_public(client: Client) -> None:
+def test_downloads_page_is_empty_before_publication(client: Client) -> None:
     edition = make.make_edition(papers_public_from=None, schedule_public_from=None)
     make.make_paper(edition)
     make.make_session(edition)

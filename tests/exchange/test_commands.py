@@ -23,20 +23,20 @@ from tests.processes import DATABASE, make_tables, start
 pytestmark = pytest.mark.django_db
 
 
-def saved(folder: Path, size: int = 3) -> Path:
+def write_program_file(folder: Path, size: int = 3) -> Path:
     (file,) = program_json.write(program_with_papers(size), Context("2021", 2021, "UTC"))
     path = folder / "program.json"
     path.write_bytes(b"".join(file.chunks))
     return path
 
 
-def imported(*args: str, **options: object) -> tuple[str, str]:
+def run_import(*args: str, **options: object) -> tuple[str, str]:
     out, err = StringIO(), StringIO()
     call_command("import_program", *args, edition="2021", stdout=out, stderr=err, **options)
     return out.getvalue(), err.getvalue()
 
 
-def refusal(*args: str, edition: str = "2021") -> list[str]:
+def import_errors(*args: str, edition: str = "2021") -> list[str]:
     err = StringIO()
     with pytest.raises(CommandError, match=r"Nothing was imported\.") as error:
         call_command("import_program", *args, edition=edition, no_progress=True, stderr=err)
@@ -44,8 +44,8 @@ def refusal(*args: str, edition: str = "2021") -> list[str]:
     return err.getvalue().splitlines()
 
 
-def test_import_ends_with_a_table_of_counts(tmp_path: Path) -> None:
-    out, _ = imported("program_json", str(saved(tmp_path)), no_progress=True)
+def test_import_prints_a_table_of_counts(tmp_path: Path) -> None:
+    out, _ = run_import("program_json", str(write_program_file(tmp_path)), no_progress=True)
 
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["new", "changed", "kept", "conflicting", "skipped"]
@@ -54,13 +54,13 @@ def test_import_ends_with_a_table_of_counts(tmp_path: Path) -> None:
     assert Paper.objects.count() == 3
 
 
-def test_remarks_are_counted_by_kind_and_like_ones_folded(tmp_path: Path) -> None:
+def test_similar_notes_are_grouped_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "papers.csv"
     path.write_text("id,title,authors\n1,On Tea,Plato\n2,On Milk,Sappho\n3,On Milk,Ann Abe\n")
     make_edition(2021)
 
-    out, _ = imported("spreadsheet", str(path), no_progress=True)
-    everything, _ = imported("spreadsheet", str(path), no_progress=True, verbosity=2, dry_run=True)
+    out, _ = run_import("spreadsheet", str(path), no_progress=True)
+    verbose_out, _ = run_import("spreadsheet", str(path), no_progress=True, verbosity=2, dry_run=True)
 
     lines = out.splitlines()
     assert lines[lines.index("To check: 1") + 1].endswith(
@@ -69,19 +69,19 @@ def test_remarks_are_counted_by_kind_and_like_ones_folded(tmp_path: Path) -> Non
     assert lines[lines.index("Unusual names: 2") + 1].endswith(
         "Check the name “Plato”. It is a single word. (and 1 more like this)"
     )
-    assert "Unusual names" not in everything
+    assert "Unusual names" not in verbose_out
 
 
-def test_import_of_the_same_file_says_that_nothing_has_changed(tmp_path: Path) -> None:
-    imported("program_json", str(saved(tmp_path)), no_progress=True)
+def test_second_import_reports_that_nothing_has_changed(tmp_path: Path) -> None:
+    run_import("program_json", str(write_program_file(tmp_path)), no_progress=True)
 
-    out, _ = imported("program_json", str(tmp_path), no_progress=True)
+    out, _ = run_import("program_json", str(tmp_path), no_progress=True)
 
     assert out.splitlines()[-1] == "Nothing has changed."
 
 
 def test_dry_run_shows_the_counts_and_writes_nothing(tmp_path: Path) -> None:
-    out, _ = imported("program_json", str(saved(tmp_path)), no_progress=True, dry_run=True)
+    out, _ = run_import("program_json", str(write_program_file(tmp_path)), no_progress=True, dry_run=True)
 
     assert ["papers", "3", "0", "0", "0", "0"] in [line.split() for line in out.splitlines()]
     assert out.splitlines()[-1] == "This was a preview: nothing was written."
@@ -91,48 +91,50 @@ def test_dry_run_shows_the_counts_and_writes_nothing(tmp_path: Path) -> None:
 def test_conflicts_are_listed(tmp_path: Path) -> None:
     load(program_with_papers(3), "2021")
     Paper.objects.filter(uid="p1").update(title="By hand")
-    changed = saved(tmp_path)
-    changed.write_text(changed.read_text().replace("On p1", "Newer"))
+    path = write_program_file(tmp_path)
+    path.write_text(path.read_text().replace("On p1", "Newer"))
 
-    out, _ = imported("program_json", str(changed), no_progress=True)
+    out, _ = run_import("program_json", str(path), no_progress=True)
 
     assert out.splitlines()[-1] == (
         'conflict: paper By hand, title: kept "By hand"; the file says "Newer"; last imported: "On p1"'
     )
 
 
-def test_unknown_format_lists_those_that_exist() -> None:
-    (line,) = refusal("word", "x.doc")
+def test_unknown_format_error_lists_existing_formats() -> None:
+    (line,) = import_errors("word", "x.doc")
     assert line.startswith("There is no format “word” to read. There are: ")
     assert "program_json" in line
 
 
-def test_missing_file_and_empty_folder_are_one_sentence(tmp_path: Path) -> None:
-    assert refusal("program_json", "/nowhere/x.json") == ["/nowhere/x.json: There is no such file or folder."]
-    assert refusal("program_json", str(tmp_path)) == [f"{tmp_path}: The folder holds no files."]
+def test_missing_file_and_empty_folder_are_reported(tmp_path: Path) -> None:
+    assert import_errors("program_json", "/nowhere/x.json") == [
+        "/nowhere/x.json: There is no such file or folder."
+    ]
+    assert import_errors("program_json", str(tmp_path)) == [f"{tmp_path}: The folder holds no files."]
 
 
-def test_file_of_nonsense_is_refused_with_its_name(tmp_path: Path) -> None:
+def test_error_of_an_unreadable_file_names_it(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(b"\xff\xfe nonsense" * 1000)
 
-    assert [line.split(":")[0] for line in refusal("program_json", str(path))] == ["x.json"]
+    assert [line.split(":")[0] for line in import_errors("program_json", str(path))] == ["x.json"]
 
 
-def test_file_that_is_far_too_large_is_refused_unread(tmp_path: Path) -> None:
+def test_file_over_500_mb_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with path.open("wb") as file:
         file.truncate(600_000_000)
 
-    (line,) = refusal("program_json", str(path))
+    (line,) = import_errors("program_json", str(path))
     assert line.startswith("The files hold 600 MB; at most 500 MB are read.")
 
 
 def test_problem_in_a_row_names_file_row_and_field(tmp_path: Path) -> None:
-    path = saved(tmp_path)
+    path = write_program_file(tmp_path)
     path.write_text(path.read_text().replace('"topic": "systems"', '"topic": "x"', 1))
 
-    assert refusal("program_json", str(path)) == [
+    assert import_errors("program_json", str(path)) == [
         (
             "program.json, papers[0] (p0), topic: There is no topic “x” in this file or in edition 2021. "
             "Correct it, or add the topic."
@@ -147,13 +149,13 @@ class Terminal(StringIO):
 
 
 def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
-    live, plain = Terminal(), StringIO()
-    for stream in (live, plain):
+    terminal, plain = Terminal(), StringIO()
+    for stream in (terminal, plain):
         bar = ProgressBar(stream)
-        for done in (1, 2):
-            bar("papers", done, 2)
+        for count in (1, 2):
+            bar("papers", count, 2)
 
-    assert live.getvalue().splitlines()[-1] == f"{'papers':<24} [{'#' * 30}] 2/2"
+    assert terminal.getvalue().splitlines()[-1] == f"{'papers':<24} [{'#' * 30}] 2/2"
     assert plain.getvalue() == "papers: 2\n"
 
 
@@ -162,27 +164,27 @@ def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
 
 def test_export_writes_one_file_to_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     load(complete_program(), "2021")
-    written = BytesIO()
-    monkeypatch.setattr(sys, "stdout", TextIOWrapper(written))
+    output = BytesIO()
+    monkeypatch.setattr(sys, "stdout", TextIOWrapper(output))
 
     call_command("export_program", "program_json", edition="2021")
 
-    read = program_json.read([Source("x.json", written.getvalue())], Context("2021", 2021, "UTC"))
-    assert read == complete_program()
+    exported = program_json.read([Source("x.json", output.getvalue())], Context("2021", 2021, "UTC"))
+    assert exported == complete_program()
 
 
-def test_export_writes_a_file_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_export_to_a_file_leaves_no_temporary_file(tmp_path: Path) -> None:
     load(complete_program(), "2021")
     target = tmp_path / "out" / "x.json"
 
     call_command("export_program", "program_json", edition="2021", output=str(target), stderr=StringIO())
 
-    read = program_json.read([Source("x.json", target.read_bytes())], Context("2021", 2021, "UTC"))
-    assert read == complete_program()
+    exported = program_json.read([Source("x.json", target.read_bytes())], Context("2021", 2021, "UTC"))
+    assert exported == complete_program()
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_export_of_several_files_names_them_after_the_first(tmp_path: Path) -> None:
+def test_export_names_several_files_after_the_output_path(tmp_path: Path) -> None:
     load(complete_program(), "2021")
     target = tmp_path / "x.json"
 
@@ -201,20 +203,20 @@ def test_export_of_several_files_into_a_folder(tmp_path: Path) -> None:
     assert len(list((tmp_path / "new").iterdir())) == 2
 
 
-def test_file_that_cannot_be_made_leaves_nothing_of_the_others(tmp_path: Path) -> None:
-    def broken() -> Iterator[bytes]:
+def test_failed_export_leaves_existing_files_unchanged(tmp_path: Path) -> None:
+    def failing_chunks() -> Iterator[bytes]:
         yield b"["
         raise OSError(28, "No space left on device")
 
     (tmp_path / "a.json").write_bytes(b"old")
     with pytest.raises(OSError, match="No space left"):
-        write_outputs([OutputFile("a.json", [b"new"]), OutputFile("b.json", broken())], tmp_path)
+        write_outputs([OutputFile("a.json", [b"new"]), OutputFile("b.json", failing_chunks())], tmp_path)
 
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.json", b"old")]
 
 
 @pytest.mark.parametrize(
-    ("fmt", "edition", "sentence"),
+    ("fmt", "edition", "message"),
     [
         ("word", "2021", "There is no format “word” to write. There are: "),
         ("program_json", "1999", "There is no edition “1999”. Existing: 2021."),
@@ -222,20 +224,20 @@ def test_file_that_cannot_be_made_leaves_nothing_of_the_others(tmp_path: Path) -
         ("orals_posters", "2021", "This format writes several files ("),
     ],
 )
-def test_export_refuses_in_one_sentence(fmt: str, edition: str, sentence: str) -> None:
+def test_export_error_is_one_line(fmt: str, edition: str, message: str) -> None:
     make_edition(2021, **({} if fmt == "orals_posters" else {"public_from": None}))
     err = StringIO()
 
     with pytest.raises(CommandError, match=r"Nothing was exported\."):
         call_command("export_program", fmt, edition=edition, stderr=err)
 
-    assert err.getvalue().startswith(sentence)
+    assert err.getvalue().startswith(message)
     assert len(err.getvalue().splitlines()) == 1
 
 
 # An import that is killed
 
-KILLED = """
+SLOW_IMPORT = """
 from exchange.imports import load
 def slow(plan, run):
     print("written", flush=True)
@@ -246,9 +248,9 @@ call_command("import_program", "program_json", {path!r}, edition="2021", no_prog
 """
 
 
-def test_killed_import_leaves_the_database_as_before(tmp_path: Path) -> None:
+def test_killed_import_leaves_the_database_unchanged(tmp_path: Path) -> None:
     make_tables(tmp_path)
-    with start(tmp_path, KILLED.format(path=str(saved(tmp_path, 20)))) as process:
+    with start(tmp_path, SLOW_IMPORT.format(path=str(write_program_file(tmp_path, 20)))) as process:
         assert process.stdout
         assert process.stdout.readline() == "written\n"
         process.kill()

@@ -24,14 +24,14 @@ REAL = {
 }
 
 
-def found(*sources: Source) -> str:
+def detected_name(*sources: Source) -> str:
     fmt = detect_format(sources)
     return fmt.name if fmt else ""
 
 
 @pytest.mark.parametrize("name", sorted(readable()))
 def test_sample_of_every_format_is_detected(name: str) -> None:
-    assert found(*sample_files(name)) == name
+    assert detected_name(*sample_files(name)) == name
 
 
 @pytest.mark.shared
@@ -39,7 +39,7 @@ def test_sample_of_every_format_is_detected(name: str) -> None:
 def test_real_files_are_detected(shared: Path, names: str) -> None:
     files = [shared / "data" / name for name in names.split()]
 
-    assert found(*(Source(file.name, file.read_bytes()) for file in files)) == REAL[names]
+    assert detected_name(*(Source(file.name, file.read_bytes()) for file in files)) == REAL[names]
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_real_files_are_detected(shared: Path, names: str) -> None:
         ("a.txt", "Dear all", ""),
     ],
 )
-def test_file_is_told_by_its_columns_and_names(name: str, text: str, expected: str) -> None:
-    assert found(Source(name, text.encode())) == expected
+def test_format_is_detected_from_columns_and_keys(name: str, text: str, expected: str) -> None:
+    assert detected_name(Source(name, text.encode())) == expected
 
 
-def test_mapping_file_may_stand_beside_a_spreadsheet() -> None:
+def test_spreadsheet_is_detected_with_a_mapping_file() -> None:
     table = Source("x.csv", b"Nummer,Titel,Authors\n1,A,B\n")
 
-    assert found(table, Source("map.toml", b'title = "Titel"')) == "spreadsheet"
+    assert detected_name(table, Source("map.toml", b'title = "Titel"')) == "spreadsheet"
 
 
 @pytest.mark.parametrize(("member", "expected"), [("papers.csv", "tables"), ("papers.xlsx", "")])
-def test_zip_is_told_by_the_names_of_text_files_in_it(member: str, expected: str) -> None:
-    assert found(Source("program.zip", pack_zip([(member, b"uid,title")]))) == expected
+def test_zip_format_is_detected_from_its_text_files(member: str, expected: str) -> None:
+    assert detected_name(Source("program.zip", pack_zip([(member, b"uid,title")]))) == expected
 
 
 def test_hostile_files_break_nothing() -> None:
     for name, content in hostile():
         for ending in ("json", "csv", "xlsx", "zip"):
-            assert found(Source(f"{name}.{ending}", content)) in {"", *readable()}
+            assert detected_name(Source(f"{name}.{ending}", content)) in {"", *readable()}

@@ -17,18 +17,18 @@ from tests.website.sample_program import MARKER, add_hidden_rows, make_public_pr
 pytestmark = pytest.mark.django_db
 
 
-def test_one_paper_comes_with_its_authors_alone() -> None:
+def test_dump_of_one_paper_has_only_its_authors() -> None:
     load(program_with_papers(5), "2021")
     edition = Edition.objects.get()
-    whole, part = dump(edition), dump(edition, only={"paper": Q(uid="p3")})
+    full, part = dump(edition), dump(edition, only={"paper": Q(uid="p3")})
 
-    assert part.papers == tuple(one for one in whole.papers if one.uid == "p3")
-    assert [one.ref.name for one in part.people] == ["Ann Author3", "Bob Writer3"]
-    assert (part.conference, part.edition and part.edition.name) == (whole.conference, "MLSys 2021")
+    assert part.papers == tuple(record for record in full.papers if record.uid == "p3")
+    assert [record.ref.name for record in part.people] == ["Ann Author3", "Bob Writer3"]
+    assert (part.conference, part.edition and part.edition.name) == (full.conference, "MLSys 2021")
     assert (part.sessions, part.presentations, part.topics, part.institutions) == ((), (), (), ())
 
 
-def test_all_kinds_asked_for_are_the_whole_program() -> None:
+def test_dump_of_all_kinds_has_all_rows_of_the_full_dump() -> None:
     load(complete_program(), "2021")
     edition = Edition.objects.get()
     kinds = (
@@ -43,16 +43,16 @@ def test_all_kinds_asked_for_are_the_whole_program() -> None:
         "award",
         "session",
     )
-    whole = dump(edition)
-    assert whole.edition is not None
+    full = dump(edition)
+    assert full.edition is not None
 
     assert dump(edition, only=dict.fromkeys((*kinds, "presentation"), Q())) == replace(
-        whole, edition=replace(whole.edition, menu=(), committee=())
+        full, edition=replace(full.edition, menu=(), committee=())
     )
 
 
 @pytest.mark.parametrize("count", [1, 30])
-def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
+def test_query_count_is_the_same_for_1_and_30_papers(count: int) -> None:
     load(program_with_papers(count), "2021")
     edition = Edition.objects.get()
     with CaptureQueriesContext(connection) as queries:
@@ -61,20 +61,23 @@ def test_query_count_does_not_grow_with_the_papers(count: int) -> None:
     assert len(queries) == 13
 
 
-def test_trap_16_hidden_rows_stay_out_however_they_are_asked_for() -> None:
-    shown = make_public_program()
-    add_hidden_rows(shown["edition"], shown["paper"], shown["person"], shown["session"])
+def test_trap_16_hidden_rows_are_not_in_a_partial_dump() -> None:
+    program = make_public_program()
+    add_hidden_rows(program["edition"], program["paper"], program["person"], program["session"])
     kinds = ("paper", "session", "presentation", "room", "topic")
-    part = dump(shown["edition"], only={kind: Q() for kind in kinds})
+    part = dump(program["edition"], only={kind: Q() for kind in kinds})
 
-    assert part.papers == dump(shown["edition"]).papers
-    assert "p1" in [one.uid for one in part.papers]
+    assert part.papers == dump(program["edition"]).papers
+    assert "p1" in [paper.uid for paper in part.papers]
     assert MARKER.lower() not in str(part).lower()
 
 
-def test_writers_are_told_what_the_apps_know_of_names() -> None:
+def test_citations_use_the_stored_parts_of_names() -> None:
     load(complete_program(), "2021")
     context = writing_context(Edition.objects.get())
     (citation,) = citations(dump(Edition.objects.get()), context)
 
-    assert [(one.family, one.given) for one in citation.authors] == [("李", "雷"), ("Lovelace", "A.")]
+    assert [(author.family, author.given) for author in citation.authors] == [
+        ("李", "雷"),
+        ("Lovelace", "A."),
+    ]

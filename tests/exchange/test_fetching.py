@@ -1,4 +1,4 @@
-"""Tests of fetching a program from another site, here a fake: retries, timeouts and allowed hosts."""
+"""Tests of fetching a program from a fake site: retries, timeouts and allowed hosts."""
 
 import json
 from collections.abc import Iterator
@@ -22,24 +22,24 @@ from papers.models import Paper
 from tests.exchange.formats.test_openreview import note
 from tests.exchange.programs import program
 
-ALL = [note(f"n{number}") for number in range(5)]
+NOTES = [note(f"n{number}") for number in range(5)]
 
 
-class Site:
-    """HTTP server of OpenReview notes. It first sends the (status, headers, body) responses in `script`."""
+class FakeSite:
+    """HTTP server of OpenReview notes. It first sends `responses`: tuples of status, headers and body."""
 
     def __init__(self) -> None:
-        self.script: list[tuple[int, dict[str, str], bytes | None]] = []
-        self.asked: list[str] = []
+        self.responses: list[tuple[int, dict[str, str], bytes | None]] = []
+        self.requested_paths: list[str] = []
         self.tokens: list[str | None] = []
-        self.waited: list[float] = []
+        self.waits: list[float] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                site.asked.append(self.path)
+                site.requested_paths.append(self.path)
                 site.tokens.append(self.headers["Authorization"])
-                status, headers, body = site.script.pop(0) if site.script else (200, {}, None)
+                status, headers, body = site.responses.pop(0) if site.responses else (200, {}, None)
                 content = site.page(self.path) if body is None else body
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(content)), **headers}.items():
@@ -54,15 +54,15 @@ class Site:
         Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}/notes?content.venueid=X&limit=2"
         self.policy = FetchPolicy(
-            frozenset(["127.0.0.1"]), is_local=True, timeout=0.5, wait=self.waited.append, token="secret"
+            frozenset(["127.0.0.1"]), is_local=True, timeout=0.5, wait=self.waits.append, token="secret"
         )
 
     def page(self, path: str) -> bytes:
         query = parse_qs(urlsplit(path).query)
         offset, limit = int(query["offset"][0]), int(query["limit"][0])
-        return json.dumps({"notes": ALL[offset : offset + limit], "count": len(ALL)}).encode()
+        return json.dumps({"notes": NOTES[offset : offset + limit], "count": len(NOTES)}).encode()
 
-    def refusal(self) -> str:
+    def error_message(self) -> str:
         with pytest.raises(ProgramError) as error:
             fetch(self.url, PAGES, self.policy)
         (problem,) = error.value.problems
@@ -70,81 +70,83 @@ class Site:
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    made = Site()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+def site() -> Iterator[FakeSite]:
+    fake_site = FakeSite()
+    yield fake_site
+    fake_site.server.shutdown()
+    fake_site.server.server_close()
 
 
-def test_all_pages_are_fetched_with_token_and_progress(site: Site) -> None:
-    shown: list[tuple[str, int, int]] = []
+def test_all_pages_are_fetched_with_token_and_progress(site: FakeSite) -> None:
+    progress: list[tuple[str, int, int]] = []
 
-    sources = fetch(site.url, PAGES, site.policy, lambda *step: shown.append(step))
+    sources = fetch(site.url, PAGES, site.policy, lambda *step: progress.append(step))
 
     assert [len(json.loads(source.content)["notes"]) for source in sources] == [2, 2, 1]
-    assert site.asked == [f"/notes?content.venueid=X&limit=2&offset={offset}" for offset in (0, 2, 4)]
+    assert site.requested_paths == [
+        f"/notes?content.venueid=X&limit=2&offset={offset}" for offset in (0, 2, 4)
+    ]
     assert site.tokens == ["Bearer secret"] * 3
-    assert shown == [("fetched", 2, 5), ("fetched", 4, 5), ("fetched", 5, 5)]
+    assert progress == [("fetched", 2, 5), ("fetched", 4, 5), ("fetched", 5, 5)]
 
 
-def test_without_a_count_the_empty_page_is_the_last(site: Site) -> None:
-    pages = [{"notes": ALL[:2]}, {"notes": []}]
-    site.script = [(200, {}, json.dumps(page).encode()) for page in pages]
+def test_empty_page_is_the_last_if_there_is_no_count(site: FakeSite) -> None:
+    pages = [{"notes": NOTES[:2]}, {"notes": []}]
+    site.responses = [(200, {}, json.dumps(page).encode()) for page in pages]
 
     assert len(fetch(site.url, PAGES, site.policy)) == 2
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_passing_failures_are_asked_again_later_each_time(site: Site, status: int) -> None:
-    site.script = [(status, {}, b"")] * 3
+def test_temporary_errors_are_retried_with_growing_waits(site: FakeSite, status: int) -> None:
+    site.responses = [(status, {}, b"")] * 3
 
     assert len(fetch(site.url, PAGES, site.policy)) == 3
-    assert site.waited == [1.0, 2.0, 4.0]
+    assert site.waits == [1.0, 2.0, 4.0]
 
 
-def test_retry_after_is_obeyed(site: Site) -> None:
-    site.script = [
+def test_retry_after_header_is_respected(site: FakeSite) -> None:
+    site.responses = [
         (429, {"Retry-After": "17"}, b""),
         (503, {"Retry-After": "Mon, 01 Jan 2001 00:00:00 GMT"}, b""),
     ]
 
     fetch(site.url, PAGES, site.policy)
 
-    assert site.waited == [17.0, 0.0]
+    assert site.waits == [17.0, 0.0]
 
 
-def test_retry_after_of_hours_ends_the_import(site: Site) -> None:
-    site.script = [(429, {"Retry-After": "7200"}, b"")]
-    assert site.refusal() == "The site responded with 429. Try again in 7200 seconds."
+def test_retry_after_of_hours_is_an_error(site: FakeSite) -> None:
+    site.responses = [(429, {"Retry-After": "7200"}, b"")]
+    assert site.error_message() == "The site responded with 429. Try again in 7200 seconds."
 
 
-def test_a_site_that_stays_down_is_asked_five_times(site: Site) -> None:
-    site.script = [(500, {}, b"")] * 9
+def test_failing_site_is_tried_five_times(site: FakeSite) -> None:
+    site.responses = [(500, {}, b"")] * 9
 
-    assert site.refusal() == "The site responded with 500. Tried 5 times. Try again later."
-    assert len(site.asked) == 5
+    assert site.error_message() == "The site responded with 500. Tried 5 times. Try again later."
+    assert len(site.requested_paths) == 5
 
 
-def test_an_answer_that_breaks_off_is_asked_again(site: Site) -> None:
-    site.script = [(200, {"Content-Length": "999", "Connection": "close"}, b'{"notes": [')]
+def test_incomplete_response_is_retried(site: FakeSite) -> None:
+    site.responses = [(200, {"Content-Length": "999", "Connection": "close"}, b'{"notes": [')]
 
     assert len(fetch(site.url, PAGES, replace(site.policy, timeout=0.2))) == 3
 
 
-def test_a_site_that_does_not_answer_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_site_that_does_not_respond_is_an_error(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "MAX_TRIES", 2)
     monkeypatch.setattr(site, "page", lambda path: __import__("time").sleep(0.5) or b"{}")
     site.policy = replace(site.policy, timeout=0.1)
 
-    assert site.refusal() == "The site didn’t respond in time. Tried 2 times. Try again later."
+    assert site.error_message() == "The site didn’t respond in time. Tried 2 times. Try again later."
 
 
-def test_an_answer_that_drips_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_response_over_the_time_limit_is_an_error(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "MAX_TRIES", 1)
     site.policy = replace(site.policy, page_seconds=-1)
 
-    assert site.refusal().startswith("The site didn’t respond in time.")
+    assert site.error_message().startswith("The site didn’t respond in time.")
 
 
 @pytest.mark.parametrize(
@@ -156,11 +158,11 @@ def test_an_answer_that_drips_is_given_up(site: Site, monkeypatch: pytest.Monkey
         (b"\xff\xfe\x00", "'utf-16-le' codec can't decode byte 0x00 in position 2: truncated data"),
     ],
 )
-def test_wrong_json_is_refused_at_once(site: Site, body: bytes, reason: str) -> None:
-    site.script = [(200, {}, body)]
+def test_invalid_json_is_refused_without_retry(site: FakeSite, body: bytes, reason: str) -> None:
+    site.responses = [(200, {}, body)]
 
-    assert site.refusal() == f"The response is not in this format: {reason}."
-    assert len(site.asked) == 1
+    assert site.error_message() == f"The response is not in this format: {reason}."
+    assert len(site.requested_paths) == 1
 
 
 @pytest.mark.parametrize(
@@ -172,16 +174,16 @@ def test_wrong_json_is_refused_at_once(site: Site, body: bytes, reason: str) -> 
         (302, "The site redirects, and redirects aren’t followed."),
     ],
 )
-def test_final_answers_are_one_sentence(site: Site, status: int, beginning: str) -> None:
-    site.script = [(status, {"Location": "http://169.254.169.254/"}, b"")]
+def test_permanent_error_is_reported_without_retry(site: FakeSite, status: int, beginning: str) -> None:
+    site.responses = [(status, {"Location": "http://169.254.169.254/"}, b"")]
 
-    assert site.refusal().startswith(beginning)
-    assert len(site.asked) == 1
+    assert site.error_message().startswith(beginning)
+    assert len(site.requested_paths) == 1
 
 
-def test_the_same_page_again_and_again_ends(site: Site) -> None:
-    site.script = [(200, {}, json.dumps({"notes": ALL[:2], "count": 99}).encode())] * 9
-    assert site.refusal().startswith("The site keeps returning the same page.")
+def test_repeated_page_is_an_error(site: FakeSite) -> None:
+    site.responses = [(200, {}, json.dumps({"notes": NOTES[:2], "count": 99}).encode())] * 9
+    assert site.error_message().startswith("The site keeps returning the same page.")
 
 
 @pytest.mark.parametrize(
@@ -195,24 +197,24 @@ def test_the_same_page_again_and_again_ends(site: Site) -> None:
         ("file:///etc/passwd", "The address must begin with https://."),
     ],
 )
-def test_only_allowed_hosts_outside_of_networks_are_asked(url: str, beginning: str) -> None:
+def test_url_outside_the_allowed_hosts_is_refused(url: str, beginning: str) -> None:
     with pytest.raises(ProgramError) as error:
         fetch(url, PAGES, FetchPolicy(frozenset(["api2.openreview.net", "localhost"])))
     assert error.value.problems[0].message.startswith(beginning)
 
 
 @pytest.mark.django_db
-def test_command_fetches_with_the_token_of_a_file(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_command_fetches_with_the_token_from_a_file(
+    site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(program(), "2021")
-    made: list[FetchPolicy] = []
+    policies: list[FetchPolicy] = []
 
-    def local(hosts: frozenset[str], token: str) -> FetchPolicy:
-        made.append(FetchPolicy(hosts, token))
+    def make_local_policy(hosts: frozenset[str], token: str) -> FetchPolicy:
+        policies.append(FetchPolicy(hosts, token))
         return replace(site.policy, token=token)
 
-    monkeypatch.setattr("exchange.management.commands.import_program.FetchPolicy", local)
+    monkeypatch.setattr("exchange.management.commands.import_program.FetchPolicy", make_local_policy)
     (tmp_path / "token").write_text("s3cret\n")
     options = {"edition": "2021", "from_url": site.url, "token_file": str(tmp_path / "token")}
 
@@ -221,14 +223,14 @@ def test_command_fetches_with_the_token_of_a_file(
         call_command("import_program", "openreview", **options, no_progress=True, stdout=out)
 
     assert Paper.objects.count() == 5
-    assert made[0] == FetchPolicy(frozenset(["api2.openreview.net", "api.openreview.net"]), "s3cret")
+    assert policies[0] == FetchPolicy(frozenset(["api2.openreview.net", "api.openreview.net"]), "s3cret")
     assert site.tokens[0] == "Bearer s3cret"
     assert out.getvalue().splitlines()[-1] == "Nothing has changed."
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("fmt", "options", "sentence"),
+    ("fmt", "options", "message"),
     [
         ("openreview", {}, "Give files, or an address with --from-url: one of them."),
         (
@@ -239,8 +241,8 @@ def test_command_fetches_with_the_token_of_a_file(
         ("openreview", {"from_url": "https://x.org"}, "https://x.org: Programs are fetched only from: "),
     ],
 )
-def test_command_refuses_in_one_sentence(fmt: str, options: dict[str, str], sentence: str) -> None:
+def test_command_error_starts_with_the_reason(fmt: str, options: dict[str, str], message: str) -> None:
     err = StringIO()
     with pytest.raises(CommandError, match=r"Nothing was imported\."):
         call_command("import_program", fmt, **options, edition="2021", no_progress=True, stderr=err)
-    assert err.getvalue().startswith(sentence)
+    assert err.getvalue().startswith(message)

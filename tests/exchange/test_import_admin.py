@@ -19,41 +19,41 @@ pytestmark = pytest.mark.django_db
 def run() -> ImportRun:
     load(program(paper("p1", "Ada Lovelace", "Ada Lovelace", title="Old")), "2021", files=["x.json"])
     Paper.objects.update(title="By hand")
-    made = load(program(paper("p1", "Ada Lovelace", title="<b>New</b>")), "2021", files=["y.json"]).run
-    assert made is not None
-    return made
+    second_run = load(program(paper("p1", "Ada Lovelace", title="<b>New</b>")), "2021", files=["y.json"]).run
+    assert second_run is not None
+    return second_run
 
 
-def body(client: Client, name: str, *args: int) -> str:
+def page_html(client: Client, name: str, *args: int) -> str:
     response = client.get(reverse(f"admin:exchange_{name}", args=args))
     assert response.status_code == 200
     return response.content.decode()
 
 
 def test_runs_are_listed_with_files_counts_and_open_conflicts(admin_client: Client, run: ImportRun) -> None:
-    page = body(admin_client, "importrun_changelist")
+    page = page_html(admin_client, "importrun_changelist")
 
     assert [word in page for word in ("x.json", "y.json", "4 new", "1 conflicting")] == [True] * 4
 
 
 def test_run_shows_its_counts_and_remarks(admin_client: Client, run: ImportRun) -> None:
-    first = ImportRun.objects.earliest("pk")
+    first_run = ImportRun.objects.earliest("pk")
 
-    page = body(admin_client, "importrun_change", first.pk)
+    page = page_html(admin_client, "importrun_change", first_run.pk)
 
     assert "Ada Lovelace is listed twice in authors" in page
     assert '<th scope="row">People</th>\n<td>1</td>' in page
     assert "<summary>Listed twice: 1</summary>" in page
 
 
-def test_conflict_shows_the_three_values_and_leads_to_its_row(admin_client: Client, run: ImportRun) -> None:
-    page = body(admin_client, "conflict_change", Conflict.objects.get().pk)
+def test_conflict_shows_its_three_values_and_links_to_its_row(admin_client: Client, run: ImportRun) -> None:
+    page = page_html(admin_client, "conflict_change", Conflict.objects.get().pk)
 
     assert [word in page for word in ("By hand", "&lt;b&gt;New&lt;/b&gt;", "Old")] == [True] * 3
     assert reverse("admin:papers_paper_change", args=[Paper.objects.get().pk]) in page
 
 
-def test_conflicts_can_be_narrowed_to_open_ones(admin_client: Client, run: ImportRun) -> None:
+def test_conflicts_can_be_filtered_by_state(admin_client: Client, run: ImportRun) -> None:
     Conflict.objects.update(resolved_at=timezone.now())
     address = reverse("admin:exchange_conflict_changelist")
 
@@ -66,13 +66,13 @@ def test_conflicts_can_be_narrowed_to_open_ones(admin_client: Client, run: Impor
 
 
 def test_provenance_shows_the_values_as_imported(admin_client: Client, run: ImportRun) -> None:
-    page = body(admin_client, "provenance_change", Provenance.objects.get(kind="paper").pk)
+    page = page_html(admin_client, "provenance_change", Provenance.objects.get(kind="paper").pk)
 
     assert "<dt>title</dt><dd>Old</dd>" in page
 
 
 @pytest.mark.parametrize("name", ["importrun", "conflict", "provenance"])
-def test_nobody_adds_or_deletes(admin_client: Client, run: ImportRun, name: str) -> None:
+def test_rows_cannot_be_added_or_deleted(admin_client: Client, run: ImportRun, name: str) -> None:
     row = {"importrun": run, "conflict": Conflict.objects.get(), "provenance": Provenance.objects.first()}[
         name
     ]
@@ -84,15 +84,15 @@ def test_nobody_adds_or_deletes(admin_client: Client, run: ImportRun, name: str)
 
 
 @pytest.mark.parametrize("name", ["importrun", "conflict", "provenance"])
-def test_lists_cost_the_same_for_one_row_and_many(admin_client: Client, name: str) -> None:
+def test_list_query_count_is_the_same_for_1_and_20_papers(admin_client: Client, name: str) -> None:
 
     counts = []
     for size in (1, 20):
         load(program_with_papers(size), "2021")
         Paper.objects.update(title=f"By hand {size}")
-        changed = program_with_papers(size).papers
-        load(program(*(paper(one.uid, title=f"File {size}") for one in changed)), "2021")
+        papers = program_with_papers(size).papers
+        load(program(*(paper(record.uid, title=f"File {size}") for record in papers)), "2021")
         with CaptureQueriesContext(connection) as queries:
-            body(admin_client, f"{name}_changelist")
+            page_html(admin_client, f"{name}_changelist")
         counts.append(len(queries))
     assert counts[0] == counts[1]

@@ -39,9 +39,9 @@ def test_topic_of_two_levels_is_loaded_and_has_a_page(client: Client) -> None:
 
 def test_problem_of_a_topic_names_file_and_row() -> None:
     make_edition()
-    with pytest.raises(ProgramError) as refusal:
+    with pytest.raises(ProgramError) as error:
         load(program(topic=f"Computer Vision->{'x' * 200}"), "2021")
-    (problem,) = refusal.value.problems
+    (problem,) = error.value.problems
     assert str(problem).startswith("events.json, results[0] (5), name: ")
     assert not Topic.objects.exists()
 
@@ -70,19 +70,19 @@ def posters(*starts: str, **fields: Any) -> Program:
     return read([source], Context("2021", 2021, "America/Los_Angeles"))
 
 
-@pytest.mark.parametrize("moved", ["16:30", "17:30"])
-def test_one_start_that_changed_changes_one_row(moved: str) -> None:
+@pytest.mark.parametrize("new_start", ["16:30", "17:30"])
+def test_changed_start_changes_one_presentation(new_start: str) -> None:
     make_edition()
     load(posters("17:00", "17:00", "17:00"), "2021")
-    tallies = load(posters("17:00", moved, "17:00"), "2021").tallies
-    back = load(posters("17:00", "17:00", "17:00"), "2021").tallies
+    tallies = load(posters("17:00", new_start, "17:00"), "2021").tallies
+    reverse_tallies = load(posters("17:00", "17:00", "17:00"), "2021").tallies
 
-    for found in (tallies, back):
-        assert (found["presentation"]["changed"], found["presentation"]["skipped"]) == (1, 2)
-        assert found["session"]["changed"] == 0
+    for counts in (tallies, reverse_tallies):
+        assert (counts["presentation"]["changed"], counts["presentation"]["skipped"]) == (1, 2)
+        assert counts["session"]["changed"] == 0
 
 
-def test_earlier_first_talk_makes_no_other_session() -> None:
+def test_earlier_first_talk_creates_no_new_session() -> None:
     talks = {"eventtype": "Oral", "parent_id": None}
     make_edition()
     load(posters("17:00", "17:30", "18:00", **talks), "2021")
@@ -92,7 +92,7 @@ def test_earlier_first_talk_makes_no_other_session() -> None:
     assert tallies["presentation"]["changed"] == 0
 
 
-def test_talks_one_after_the_other_span_their_session() -> None:
+def test_session_spans_its_consecutive_talks() -> None:
     (session,) = posters("17:00", "17:30", "18:00").sessions
 
     assert f"{session.start:%H:%M} {session.end:%H:%M}" == "17:00 19:00"

@@ -41,39 +41,39 @@ pytestmark = pytest.mark.django_db
 LABELS = ("conference", "people", "papers", "schedule", "exchange")
 
 
-def everything() -> dict[str, list[Any]]:
+def all_rows() -> dict[str, list[Any]]:
     models = [model for label in LABELS for model in apps.get_app_config(label).get_models()]
     return {model._meta.label: list(model._base_manager.order_by("pk").values()) for model in models}
 
 
-def problems_of(made: Program) -> list[str]:
+def problems_of(bad_program: Program) -> list[str]:
     with pytest.raises(ProgramError) as error:
-        load(made, "2021")
+        load(bad_program, "2021")
     # Records created in Python may have no source location.
     return [str(problem).removeprefix(", ") for problem in error.value.problems]
 
 
-def absent(kind: str, key: str, hint: str = "") -> str:
+def no_such(kind: str, key: str, hint: str = "") -> str:
     return f"There is no {kind} “{key}” in this file or in edition 2021.{hint} Correct it, or add the {kind}."
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("bad_program", "expected"),
     [
         (
             program(paper("p1", topic="x", where=Where("papers.csv", "row 12"))),
-            [f"papers.csv, row 12, topic: {absent('topic', 'x')}"],
+            [f"papers.csv, row 12, topic: {no_such('topic', 'x')}"],
         ),
         (
             program(sessions=(session("s", room="r", parent="w"),)),
             [
-                f"program.json, sessions (s), room: {absent('room', 'r')}",
-                f"program.json, sessions (s), parent: {absent('session', 'w')}",
+                f"program.json, sessions (s), room: {no_such('room', 'r')}",
+                f"program.json, sessions (s), parent: {no_such('session', 'w')}",
             ],
         ),
         (
             program(paper("p1"), presentations=(talk("t", paper="p11"),)),
-            [f"program.json, presentations (t), paper: {absent('paper', 'p11', ' Did you mean "p1"?')}"],
+            [f"program.json, presentations (t), paper: {no_such('paper', 'p11', ' Did you mean "p1"?')}"],
         ),
         (program(paper("p1", title="")), ["program.json, papers (p1), title: The title is missing. Add it."]),
         (
@@ -108,7 +108,7 @@ def absent(kind: str, key: str, hint: str = "") -> str:
         ),
         (
             program(paper("p1", author("Ada Lovelace", "ada", institutions=("mit",)))),
-            [f"program.json, papers (p1), authors[0]: {absent('institution', 'mit')}"],
+            [f"program.json, papers (p1), authors[0]: {no_such('institution', 'mit')}"],
         ),
         (
             program(
@@ -154,11 +154,11 @@ def absent(kind: str, key: str, hint: str = "") -> str:
         (program(sponsors=(SponsorRecord(slug="a", position=1),)), ["name: The name is missing. Add it."]),
     ],
 )
-def test_problem_is_reported_with_place_and_field(made: Program, expected: Sequence[str]) -> None:
-    before = everything()
+def test_problem_is_reported_with_place_and_field(bad_program: Program, expected: Sequence[str]) -> None:
+    rows_before = all_rows()
 
-    assert problems_of(made) == expected
-    assert everything() == before
+    assert problems_of(bad_program) == expected
+    assert all_rows() == rows_before
 
 
 def test_all_problems_are_reported_at_once_up_to_fifty() -> None:
@@ -168,20 +168,20 @@ def test_all_problems_are_reported_at_once_up_to_fifty() -> None:
     assert problems[-1] == "There are 10 more problems."
 
 
-def test_bad_row_among_good_ones_leaves_the_database_as_before() -> None:
+def test_bad_row_leaves_the_database_unchanged() -> None:
     load(program_with_papers(3), "2021")
-    before = everything()
-    changed = program_with_papers(6)
-    papers = [replace(one, title=f"New {one.uid}") for one in changed.papers]
+    rows_before = all_rows()
+    larger = program_with_papers(6)
+    papers = [replace(record, title=f"New {record.uid}") for record in larger.papers]
 
-    problems_of(replace(changed, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
+    problems_of(replace(larger, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
 
-    assert everything() == before
+    assert all_rows() == rows_before
 
 
-def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_while_writing_leaves_the_database_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     load(program_with_papers(3), "2021")
-    before = everything()
+    rows_before = all_rows()
 
     def fail(*args: object) -> None:
         raise IntegrityError("late")
@@ -189,7 +189,7 @@ def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest
     monkeypatch.setattr(writing, "_write_provenance", fail)
     problems = problems_of(program_with_papers(6))
 
-    assert everything() == before
+    assert all_rows() == rows_before
     assert problems[0].startswith("The database refused the program")
 
 
@@ -201,9 +201,9 @@ def test_session_may_not_be_moved_below_its_own_part() -> None:
     ]
 
 
-def test_topics_nest_four_levels_deep() -> None:
+def test_topics_have_at_most_four_levels() -> None:
     topics = [
-        TopicRecord(slug=one, name=one, parent=above) for one, above in zip("bcde", "abcd", strict=True)
+        TopicRecord(slug=slug, name=slug, parent=parent) for slug, parent in zip("bcde", "abcd", strict=True)
     ]
 
     assert problems_of(program(topics=(TopicRecord(slug="a", name="a"), *topics))) == [
@@ -222,7 +222,7 @@ def test_session_with_parts_may_not_become_a_part() -> None:
     ]
 
 
-def test_end_is_judged_together_with_the_start_that_is_here() -> None:
+def test_end_before_start_of_an_existing_session_is_refused() -> None:
     load(program(sessions=(session("s"),)), "2021")
 
     assert problems_of(
@@ -230,22 +230,22 @@ def test_end_is_judged_together_with_the_start_that_is_here() -> None:
     ) == ["program.json, sessions (s), end: The end is before the start."]
 
 
-def test_new_edition_is_of_the_conference_that_is_named_or_the_only_one() -> None:
-    alone = program(conference=None, edition=edition(conference=UNSTATED))
-    first = problems_of(alone)
+def test_new_edition_must_name_its_conference_unless_there_is_only_one() -> None:
+    program_without_conference = program(conference=None, edition=edition(conference=UNSTATED))
+    first_problems = problems_of(program_without_conference)
     load(program(), "2021")
     load(program(conference=None, edition=edition(slug="2022", year=2022, conference=UNSTATED)), "2022")
-    made = {one.slug: one.conference.slug for one in Edition.objects.all()}
+    bad_program = {edition_row.slug: edition_row.conference.slug for edition_row in Edition.objects.all()}
     Conference.objects.create(slug="icml", name="ICML")
 
-    unsaid = "The file does not say which conference the edition belongs to. Add it."
-    assert made == {"2021": "mlsys", "2022": "mlsys"}
-    assert first == [f"conference: {unsaid}"]
-    with pytest.raises(ProgramError, match=unsaid):
+    message = "The file does not say which conference the edition belongs to. Add it."
+    assert bad_program == {"2021": "mlsys", "2022": "mlsys"}
+    assert first_problems == [f"conference: {message}"]
+    with pytest.raises(ProgramError, match=message):
         load(program(conference=None, edition=edition(slug="2023", conference=UNSTATED)), "2023")
 
 
-def test_conference_that_nobody_knows_is_refused() -> None:
-    said = problems_of(program(conference=None, edition=edition(conference="nips")))
+def test_unknown_conference_is_refused() -> None:
+    problems = problems_of(program(conference=None, edition=edition(conference="nips")))
 
-    assert said == ["conference: There is no conference “nips” in this file or here. Add it to the file."]
+    assert problems == ["conference: There is no conference “nips” in this file or here. Add it to the file."]

@@ -1,6 +1,6 @@
-"""Tests of parity: each field of the content models is exported to files, or exempt for a stated reason.
+"""Tests of the fields in files: each field of the content models is exported, or exempt with a reason.
 
-A format carries a field if its file differs once the field is unstated.
+A format covers a field if its file changes when the field is unstated.
 """
 
 import json
@@ -25,22 +25,22 @@ from tests.exchange.programs import START, complete_program, complete_session, c
 
 DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
 COMPLETE = ("program_json", "tables", "xlsx")
-PICTURE = "a file of this site, which no single text file can hold; it is put up again by hand"
-REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
-DESK = "it says what the chairs of this site decided about two rows that no file tells apart"
+PICTURE = "it is a file, which a text file cannot contain; it is uploaded again by hand"
+PART_OF_PERSON = "`PersonRecord` has a list of them"
+CHAIR_DECISION = "it is a decision of the chairs of this site about two rows, which no file distinguishes"
 # Content models that are neither a kind of record nor a list in one.
 EXEMPT_MODELS = {
     "schedule.SessionKind": (
-        "`session_kinds` and `presentation_kinds` carry it; it belongs to a conference, so an import adds it"
-        " and changes none"
+        "`session_kinds` and `presentation_kinds` contain it; it belongs to a conference, so an import adds"
+        " kinds but changes none"
     ),
-    "people.PersonName": REGISTRY,
-    "people.PersonIdentifier": REGISTRY,
-    "people.PersonDistinction": DESK,
-    "people.InstitutionDistinction": DESK,
+    "people.PersonName": PART_OF_PERSON,
+    "people.PersonIdentifier": PART_OF_PERSON,
+    "people.PersonDistinction": CHAIR_DECISION,
+    "people.InstitutionDistinction": CHAIR_DECISION,
     "schedule.Release": (
-        "it says what this site announced when, compared with what it showed then: a record of what happened,"
-        " like history, and nothing that another site could claim; pages, feeds and the API tell it"
+        "it records what this site announced and when, like history, so it is not true of another site;"
+        " pages, feeds and the API show it"
     ),
 }
 EXEMPT_FIELDS = {
@@ -48,68 +48,72 @@ EXEMPT_FIELDS = {
     "conference.Edition.hero": PICTURE,
     "conference.Edition.logo": PICTURE,
     "conference.Edition.venue_picture": PICTURE,
-    "conference.Edition.revision": "it counts the changes made here",
-    "conference.Edition.changed_at": "it stamps the changes made here",
+    "conference.Edition.revision": "it counts the changes on this site",
+    "conference.Edition.changed_at": "it is the time of the last change on this site",
     "conference.Sponsor.logo": PICTURE,
     "people.Person.photo": PICTURE,
-    "people.Person.email": "addresses of people never travel",
-    "people.Institution.merged_into": "what is merged is not there any more; files name the one that stays",
-    "people.Person.merged_into": "who is merged is not there any more; files name the one that stays",
+    "people.Person.email": "email addresses of people are never exported",
+    "people.Institution.merged_into": "merged institutions are not exported; files name the remaining one",
+    "people.Person.merged_into": "merged people are not exported; files name the remaining one",
     "papers.Paper.teaser": PICTURE,
-    "papers.Paper.thumbnail": "it is made of the teaser or of a PDF",
-    "papers.Paper.announced_at": "it says since when this site has shown the paper, and belongs to releases",
+    "papers.Paper.thumbnail": "it is generated from the teaser or a PDF",
+    "papers.Paper.announced_at": "it is when this site first showed the paper; it belongs to releases",
 }
-# Fields of list rows that records express in another way.
-SAID_OTHERWISE = {
+# Fields of list rows that records express in another way, and the way.
+EXPRESSED_OTHERWISE = {
     "conference.MenuItem.position": "order of the list",
     "conference.MenuItem.parent": "nesting",
     "papers.Authorship.institutions": "slugs",
 }
 
 
-def full() -> Program:
+def full_program() -> Program:
     """Return a program in which every field has a visible value, with canceled sessions."""
-    off = {"status": "cancelled", "cancellation_reason": "Ill."}
+    canceled = {"status": "cancelled", "cancellation_reason": "Ill."}
     links: dict[str, Any] = {
         "stream_url": "https://s.test/",
         "chat_url": "https://c.test/",
         "abstract": "About.",
     }
-    talk = complete_talk("x3", kind="talk", title="Own", session="w", abstract="Mine.", **off)
-    timed = replace(talk, start=START, end=START.replace(minute=59), recording_url="https://v.test/")
-    made = complete_program()
-    speakers = stated(made.presentations[1].speakers, ())
-    alone = complete_session("off", "panel", speakers[0].person, **off)
-    sessions = [replace(one, **links) for one in (*made.sessions, alone)]
-    talks = (*made.presentations, replace(timed, speakers=speakers))
-    papers = tuple(replace(one, status="withdrawn") for one in made.papers)
-    return replace(made, sessions=tuple(sessions), presentations=talks, papers=papers)
+    canceled_talk = complete_talk("x3", kind="talk", title="Own", session="w", abstract="Mine.", **canceled)
+    timed_talk = replace(
+        canceled_talk, start=START, end=START.replace(minute=59), recording_url="https://v.test/"
+    )
+    base = complete_program()
+    speakers = stated(base.presentations[1].speakers, ())
+    canceled_session = complete_session("off", "panel", speakers[0].person, **canceled)
+    sessions = [replace(record, **links) for record in (*base.sessions, canceled_session)]
+    talks = (*base.presentations, replace(timed_talk, speakers=speakers))
+    papers = tuple(replace(record, status="withdrawn") for record in base.papers)
+    return replace(base, sessions=tuple(sessions), presentations=talks, papers=papers)
 
 
-def stored(model: type[Content]) -> set[str]:
-    own = {field.name for field in [*model._meta.fields, *model._meta.many_to_many]}
-    return own - {"id", *model.derived_fields}
+def stored_fields(model: type[Content]) -> set[str]:
+    names = {field.name for field in [*model._meta.fields, *model._meta.many_to_many]}
+    return names - {"id", *model.derived_fields}
 
 
-def uncarried() -> Iterator[str]:
+def missing_fields() -> Iterator[str]:
     """Yield the model fields that no record has, as "app.Model.field"."""
-    listings: list[tuple[Kind, Listing]] = [(kind, one) for kind in KINDS.values() for one in kind.listings]
+    listings: list[tuple[Kind, Listing]] = [
+        (kind, listing) for kind in KINDS.values() for listing in kind.listings
+    ]
     for kind in KINDS.values():
         edition = {"edition"} if kind.is_in_edition else set()
-        missing = stored(kind.model) - {kind.key, *kind.plain_fields, *kind.references} - edition
+        missing = stored_fields(kind.model) - {kind.key, *kind.plain_fields, *kind.references} - edition
         yield from (f"{kind.model._meta.label}.{name}" for name in missing)
     for _kind, listing in listings:
         columns = {path.partition("__")[0].removesuffix("_id") for path in listing.columns.values()}
-        missing = stored(listing.model) - columns - {listing.owner, "position"}
+        missing = stored_fields(listing.model) - columns - {listing.owner, "position"}
         yield from (f"{listing.model._meta.label}.{name}" for name in missing)
 
 
-def test_every_field_of_content_travels_or_is_exempt_with_its_reason() -> None:
-    assert {*uncarried()} - SAID_OTHERWISE.keys() == EXEMPT_FIELDS.keys()
+def test_every_content_field_is_exported_or_exempt_with_a_reason() -> None:
+    assert {*missing_fields()} - EXPRESSED_OTHERWISE.keys() == EXEMPT_FIELDS.keys()
     assert all([*EXEMPT_FIELDS.values(), *EXEMPT_MODELS.values()])
 
 
-def test_every_model_of_content_travels_or_is_exempt_with_its_reason() -> None:
+def test_every_content_model_is_exported_or_exempt_with_a_reason() -> None:
     models = {kind.model for kind in KINDS.values()}
     models |= {listing.model for kind in KINDS.values() for listing in kind.listings}
     labels = {model._meta.label for model in apps.get_models() if issubclass(model, Content)}
@@ -117,65 +121,69 @@ def test_every_model_of_content_travels_or_is_exempt_with_its_reason() -> None:
     assert labels - {model._meta.label for model in models} == EXEMPT_MODELS.keys()
 
 
-def test_fields_of_records_are_those_of_the_program_json() -> None:
-    made = json.loads(files(formats()["program_json"], full())[0][1])
+def test_program_json_has_every_field_of_each_record() -> None:
+    data = json.loads(written_files(formats()["program_json"], full_program())[0][1])
     for kind in KINDS.values():
-        rows = made[kind.plural] if kind.plural else [made[kind.name]]
-        written = {name for row in rows for name in row}
+        rows = data[kind.plural] if kind.plural else [data[kind.name]]
+        exported_names = {name for row in rows for name in row}
 
-        assert written >= {kind.key, *kind.fields}, kind.name
+        assert exported_names >= {kind.key, *kind.fields}, kind.name
     lists = {kind.plural for kind in KINDS.values()} - {""}
     assert {*LIST_RECORDS} == lists | {"session_kinds", "presentation_kinds"}
 
 
-def files(fmt: Format, made: Program) -> list[tuple[str, bytes]]:
+def written_files(fmt: Format, program: Program) -> list[tuple[str, bytes]]:
     assert fmt.write
-    return [(file.name, b"".join(file.chunks)) for file in fmt.write(made, CONTEXT)]
+    return [(file.name, b"".join(file.chunks)) for file in fmt.write(program, CONTEXT)]
 
 
-def optional(record: type[Record]) -> list[str]:
+def optional_fields(record: type[Record]) -> list[str]:
     return [field.name for field in fields(record) if field.default is UNSTATED]
 
 
-def without(made: Program, kind: Kind, name: str) -> Program:
-    left: Any = {name: UNSTATED}
+def without_field(program: Program, kind: Kind, name: str) -> Program:
+    unstated: Any = {name: UNSTATED}
     part = kind.plural or kind.name
-    rows = getattr(made, part)
-    changed: Any = tuple(replace(row, **left) for row in rows) if kind.plural else replace(rows, **left)
-    parts: Any = {part: changed}
-    return replace(made, **parts)
+    rows = getattr(program, part)
+    new_rows: Any = (
+        tuple(replace(row, **unstated) for row in rows) if kind.plural else replace(rows, **unstated)
+    )
+    parts: Any = {part: new_rows}
+    return replace(program, **parts)
 
 
 @cache
-def carried(name: str) -> str:
-    """Describe the fields that a format carries, in the words of the documentation."""
-    fmt, made = writable()[name], full()
-    whole, said = files(fmt, made), []
+def coverage(name: str) -> str:
+    """Describe the fields that a format covers, as docs/formats.md does."""
+    fmt, program = writable()[name], full_program()
+    expected, parts = written_files(fmt, program), []
     for kind in KINDS.values():
-        names = optional(kind.record)
-        found = [one for one in names if files(fmt, without(made, kind, one)) != whole]
-        missing = [one for one in names if one not in found]
-        short = f"all but {', '.join(missing)}" if missing else "all"
-        if found:
-            said.append(f"{kind.name}: {short if len(missing) < len(found) else ', '.join(found)}")
-    return "; ".join(said)
+        names = optional_fields(kind.record)
+        covered = [
+            name for name in names if written_files(fmt, without_field(program, kind, name)) != expected
+        ]
+        missing = [name for name in names if name not in covered]
+        text = f"all but {', '.join(missing)}" if missing else "all"
+        if covered:
+            parts.append(f"{kind.name}: {text if len(missing) < len(covered) else ', '.join(covered)}")
+    return "; ".join(parts)
 
 
 @pytest.mark.parametrize("name", sorted(writable()))
 def test_trap_5_unchanged_program_gives_the_same_bytes(name: str) -> None:
-    first, again = (files(writable()[name], full()) for _ in range(2))
+    first, second = (written_files(writable()[name], full_program()) for _ in range(2))
 
-    assert first == again
+    assert first == second
     assert all(content for _, content in first)
 
 
 @pytest.mark.parametrize("name", sorted(writable()))
-def test_parity_of_formats_is_as_documented(name: str) -> None:
-    whole = "; ".join(f"{kind}: all" for kind in KINDS)
-    said = carried(name)
+def test_coverage_of_formats_is_as_documented(name: str) -> None:
+    everything = "; ".join(f"{kind}: all" for kind in KINDS)
+    covered = coverage(name)
 
-    assert (said == whole) == (name in COMPLETE)
+    assert (covered == everything) == (name in COMPLETE)
     rows = [line.split(" | ") for line in DOCS.splitlines() if re.match(r"\| `\w+`.* \| .* \|$", line)]
-    assert ("everything" if name in COMPLETE else said) in [
+    assert ("everything" if name in COMPLETE else covered) in [
         cells[1].removesuffix(" |") for cells in rows if f"`{name}`" in cells[0]
     ]

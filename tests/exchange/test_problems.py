@@ -1,9 +1,9 @@
-"""Tests of the display of an import's remarks: sorted by importance, and grouped."""
+"""Tests of the sections of an import's notes."""
 
 from exchange.problems import Findings, Where, note_sections
 
 
-def test_what_matters_comes_first_and_like_notes_are_counted_and_folded() -> None:
+def test_notes_are_sorted_by_importance_grouped_and_counted() -> None:
     findings = Findings()
     for number in range(515):
         findings.note("name", Where("p.csv", str(number)), "%(name)s is a single word.", name=f"N{number}")
@@ -13,12 +13,12 @@ def test_what_matters_comes_first_and_like_notes_are_counted_and_folded() -> Non
     findings.note("doubt", Where(), "Is this all?")
     findings.note("warning", Where(), "The room was left out.")
 
-    shown = [
-        (section.title, section.count, [(alike[0].message, len(alike)) for alike in section.groups])
+    sections = [
+        (section.title, section.count, [(group[0].message, len(group)) for group in section.groups])
         for section in note_sections(findings.notes)
     ]
 
-    assert shown == [
+    assert sections == [
         ("Imported with changes", 1, [("The room was left out.", 1)]),
         ("To check", 3, [("Is this all?", 1), ("Bo was seen.", 2)]),
         ("Joined by name", 1, [("Ada was joined.", 1)]),

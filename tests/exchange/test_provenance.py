@@ -68,28 +68,40 @@ def test_merge_leaves_unstated_fields_alone() -> None:
 # Stored values of merged rows
 
 
-def part(person: str | None, *institutions: str, **more: Any) -> dict[str, Any]:
-    return {"person": person, "institutions": [*institutions], **more}
+def author_entry(person: str | None, *institutions: str, **fields: Any) -> dict[str, Any]:
+    return {"person": person, "institutions": [*institutions], **fields}
 
 
-MERGED = Successors({"gone": "kept"}, {"tech": "mit"})
+SUCCESSORS = Successors({"gone": "kept"}, {"tech": "mit"})
 
 
 @pytest.mark.parametrize(
     ("successors", "authors", "expected"),
     [
-        (MERGED, [part("gone"), part("zed")], [part("kept"), part("zed")]),
-        (MERGED, [part("zed", "tech", "eth")], [part("zed", "mit", "eth")]),
-        (MERGED, [part("zed", "tech", "mit", "eth")], [part("zed", "mit", "eth")]),
-        (Successors({}, {"tech": "mit"}), [part("gone", "tech")], [part("gone", "mit")]),
-        (Successors({"gone": "kept"}, {}), [part("gone", "tech")], [part("kept", "tech")]),
-        (Successors({}, {}), [part("gone", "tech")], [part("gone", "tech")]),
+        (
+            SUCCESSORS,
+            [author_entry("gone"), author_entry("zed")],
+            [author_entry("kept"), author_entry("zed")],
+        ),
+        (SUCCESSORS, [author_entry("zed", "tech", "eth")], [author_entry("zed", "mit", "eth")]),
+        (SUCCESSORS, [author_entry("zed", "tech", "mit", "eth")], [author_entry("zed", "mit", "eth")]),
+        (Successors({}, {"tech": "mit"}), [author_entry("gone", "tech")], [author_entry("gone", "mit")]),
+        (Successors({"gone": "kept"}, {}), [author_entry("gone", "tech")], [author_entry("kept", "tech")]),
+        (Successors({}, {}), [author_entry("gone", "tech")], [author_entry("gone", "tech")]),
         # A person who is already listed stays listed once, with the values of the first entry.
-        (MERGED, [part("kept", name="K."), part("gone", name="G.")], [part("kept", name="K.")]),
-        (MERGED, [part("gone", name="G."), part("kept", name="K.")], [part("kept", name="G.")]),
+        (
+            SUCCESSORS,
+            [author_entry("kept", name="K."), author_entry("gone", name="G.")],
+            [author_entry("kept", name="K.")],
+        ),
+        (
+            SUCCESSORS,
+            [author_entry("gone", name="G."), author_entry("kept", name="K.")],
+            [author_entry("kept", name="G.")],
+        ),
     ],
 )
-def test_what_was_merged_is_remembered_as_what_stays(
+def test_merged_rows_are_replaced_by_their_successors(
     successors: Successors, authors: list[Any], expected: list[Any]
 ) -> None:
     values = {"title": "Old", "keywords": ["gone", "tech"], "authors": authors}
@@ -97,18 +109,20 @@ def test_what_was_merged_is_remembered_as_what_stays(
     assert with_successors(values, KINDS["paper"], successors) == {**values, "authors": expected}
 
 
-def test_lists_without_people_and_lists_never_imported_are_left_as_they_are() -> None:
+def test_lists_without_people_and_missing_lists_are_unchanged() -> None:
     link = {"kind": "pdf", "url": "https://a.example/"}
 
-    assert with_successors({"materials": [link, link]}, KINDS["paper"], MERGED) == {"materials": [link, link]}
+    assert with_successors({"materials": [link, link]}, KINDS["paper"], SUCCESSORS) == {
+        "materials": [link, link]
+    }
 
 
-def test_awards_of_papers_and_of_who_was_merged_are_remembered() -> None:
-    one, other = ({"paper": paper, "edition": "2021"} for paper in ("gone", None))
-    values = {"grants": [{**one, "person": None}, {**other, "person": "gone"}]}
+def test_award_grants_of_merged_people_are_updated() -> None:
+    paper_grant, person_grant = ({"paper": paper, "edition": "2021"} for paper in ("gone", None))
+    values = {"grants": [{**paper_grant, "person": None}, {**person_grant, "person": "gone"}]}
 
-    assert with_successors(values, KINDS["award"], MERGED) == {
-        "grants": [{**one, "person": None}, {**other, "person": "kept"}]
+    assert with_successors(values, KINDS["award"], SUCCESSORS) == {
+        "grants": [{**paper_grant, "person": None}, {**person_grant, "person": "kept"}]
     }
 
 
@@ -116,39 +130,45 @@ def test_awards_of_papers_and_of_who_was_merged_are_remembered() -> None:
 
 
 @pytest.fixture
-def two_years(db: None) -> tuple[Edition, Edition]:
+def two_editions(db: None) -> tuple[Edition, Edition]:
     """Import four rooms into each of two editions, one paper into the first and two into the second."""
-    for year, number in ((2021, 1), (2022, 2)):
+    for year, paper_count in ((2021, 1), (2022, 2)):
         rooms = tuple(RoomRecord(slug=f"r{n}", name=f"R{n}") for n in range(4))
-        papers = [paper(f"p{year}-{n}") for n in range(number)]
+        papers = [paper(f"p{year}-{n}") for n in range(paper_count)]
         load(program(*papers, rooms=rooms, edition=edition(slug=str(year), year=year)), str(year))
     first, second = Edition.objects.order_by("year")
     return first, second
 
 
-def test_imported_rows_are_those_of_one_kind_in_one_edition(two_years: tuple[Edition, Edition]) -> None:
-    for one in two_years:
-        assert imported_rows(KINDS["paper"], one) == set(one.papers.values_list("pk", flat=True))
-        assert imported_rows(KINDS["room"], one) == set(one.rooms.values_list("pk", flat=True))
+def test_imported_rows_are_those_of_one_kind_in_one_edition(two_editions: tuple[Edition, Edition]) -> None:
+    for current in two_editions:
+        assert imported_rows(KINDS["paper"], current) == set(current.papers.values_list("pk", flat=True))
+        assert imported_rows(KINDS["room"], current) == set(current.rooms.values_list("pk", flat=True))
 
 
-def test_remembered_is_what_came_in_with_these_rows_of_this_kind(two_years: tuple[Edition, Edition]) -> None:
-    wanted = Paper.objects.get(uid="p2022-1")
-    found = load_last_imports(KINDS["paper"], [wanted.pk])
+def test_last_imports_are_those_of_the_requested_rows(two_editions: tuple[Edition, Edition]) -> None:
+    requested = Paper.objects.get(uid="p2022-1")
+    last_imports = load_last_imports(KINDS["paper"], [requested.pk])
 
-    assert {key: memory.values["title"] for key, memory in found.items()} == {wanted.pk: "On p2022-1"}
-    assert found[wanted.pk].key == Provenance.objects.get(kind="paper", object_id=wanted.pk).pk
+    assert {key: last_import.values["title"] for key, last_import in last_imports.items()} == {
+        requested.pk: "On p2022-1"
+    }
+    assert last_imports[requested.pk].key == Provenance.objects.get(kind="paper", object_id=requested.pk).pk
 
 
-def test_open_conflicts_are_the_undecided_ones_of_these_rows(two_years: tuple[Edition, Edition]) -> None:
-    first, second = Provenance.objects.filter(kind="paper", edition=two_years[1])
+def test_last_imports_have_the_open_conflicts_of_the_requested_rows(
+    two_editions: tuple[Edition, Edition],
+) -> None:
+    first, second = Provenance.objects.filter(kind="paper", edition=two_editions[1])
     assert first.run is not None
-    common: dict[str, Any] = {"label": "P", "run": first.run}
-    wanted = Conflict.objects.create(provenance=first, field="title", **common)
+    fields: dict[str, Any] = {"label": "P", "run": first.run}
+    open_conflict = Conflict.objects.create(provenance=first, field="title", **fields)
     Conflict.objects.create(
-        provenance=first, field="abstract", resolved_at=datetime(2021, 1, 1, tzinfo=UTC), **common
+        provenance=first, field="abstract", resolved_at=datetime(2021, 1, 1, tzinfo=UTC), **fields
     )
-    Conflict.objects.create(provenance=second, field="title", **common)
+    Conflict.objects.create(provenance=second, field="title", **fields)
 
-    found = load_last_imports(KINDS["paper"], [first.object_id])
-    assert {key: memory.conflicts for key, memory in found.items()} == {first.object_id: {"title": wanted}}
+    last_imports = load_last_imports(KINDS["paper"], [first.object_id])
+    assert {key: last_import.conflicts for key, last_import in last_imports.items()} == {
+        first.object_id: {"title": open_conflict}
+    }

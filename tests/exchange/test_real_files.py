@@ -14,13 +14,13 @@ from exchange.records import Program
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session
-from tests.exchange.test_load import writes
+from tests.exchange.test_load import write_statements
 from tests.factories import make_edition
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 
 
-def program_of(name: str, edition: Edition, *files: Path) -> Program:
+def read_program(name: str, edition: Edition, *files: Path) -> Program:
     read = formats()[name].read
     assert read
     sources = [Source(file.name, file.read_bytes()) for file in files]
@@ -29,25 +29,25 @@ def program_of(name: str, edition: Edition, *files: Path) -> Program:
 
 def assert_second_import_writes_nothing(program: Program, slug: str) -> None:
     with CaptureQueriesContext(connection) as queries:
-        result = load(program, slug)
+        report = load(program, slug)
 
-    assert result.run is None
-    assert writes(queries) == []
+    assert report.run is None
+    assert write_statements(queries) == []
 
 
-def test_camp_of_frab_is_loaded_and_the_same_file_again_writes_nothing(shared: Path) -> None:
+def test_frab_camp_is_imported_and_a_second_import_writes_nothing(shared: Path) -> None:
     edition = make_edition(2019, timezone="Europe/Berlin")
-    program = program_of("frab_json", edition, shared / "data/frab/frab-camp2019.json")
+    program = read_program("frab_json", edition, shared / "data/frab/frab-camp2019.json")
     load(program, "2019")
 
     assert (Session.objects.count(), Presentation.objects.count(), Paper.objects.count()) == (79, 79, 79)
     assert_second_import_writes_nothing(program, "2019")
 
 
-def test_mini_conf_site_is_loaded_and_the_same_files_again_write_nothing(shared: Path) -> None:
+def test_miniconf_site_is_imported_and_a_second_import_writes_nothing(shared: Path) -> None:
     edition = make_edition(2020, timezone="UTC")
-    program = program_of("miniconf", edition, *sorted((shared / "data/miniconf-emnlp2020").iterdir()))
-    # Two papers list a name twice; each is imported as one author.
+    program = read_program("miniconf", edition, *sorted((shared / "data/miniconf-emnlp2020").iterdir()))
+    # Two papers list a name twice, which is imported as one author.
     load(program, "2020")
 
     assert (Paper.objects.count(), Authorship.objects.count()) == (781, 3412)
@@ -65,11 +65,11 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_sample_is_loaded_whole_and_the_same_again_writes_nothing(shared: Path, sample: str) -> None:
+def test_sample_is_imported_and_a_second_import_writes_nothing(shared: Path, sample: str) -> None:
     name, path, zone = sample.split()
-    found = shared / "data" / path
-    files = sorted(found.iterdir()) if found.is_dir() else [found]
-    program = program_of(name, make_edition(2020, timezone=zone), *files)
+    source = shared / "data" / path
+    files = sorted(source.iterdir()) if source.is_dir() else [source]
+    program = read_program(name, make_edition(2020, timezone=zone), *files)
     load(program, "2020")
 
     counts = [model.objects.count() for model in (Paper, Session, Presentation)]

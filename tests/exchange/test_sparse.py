@@ -1,4 +1,4 @@
-"""Tests of round trips of an edition with few fields, in every format that is read and written."""
+"""Tests of round trips of an edition with few fields, in every format with a reader and a writer."""
 
 from datetime import date
 
@@ -16,12 +16,12 @@ from tests.exchange.programs import START
 from tests.exchange.samples import CONTEXT
 
 pytestmark = pytest.mark.django_db
-BOTH_WAYS = sorted(name for name, fmt in formats().items() if fmt.read and fmt.write)
+READABLE_AND_WRITABLE = sorted(name for name, fmt in formats().items() if fmt.read and fmt.write)
 # Formats that lose fields of papers, rooms or sessions, or that add values when reading their own output.
-PARTIAL = {"bibtex", "frab_json", "frab_xml", "orals_posters"}
+LOSSY_FORMATS = {"bibtex", "frab_json", "frab_xml", "orals_posters"}
 
 
-def sparse() -> Edition:
+def make_minimal_edition() -> Edition:
     """Create an edition, a paper, a room and a session that have required fields only."""
     conference = Conference.objects.create(slug="c", name="C")
     day = date(2021, 4, 5)
@@ -40,36 +40,37 @@ def sparse() -> Edition:
     return edition
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
-def test_sparsest_edition_reads_back_and_changes_nothing(name: str) -> None:
-    edition, fmt = sparse(), formats()[name]
+@pytest.mark.parametrize("name", READABLE_AND_WRITABLE)
+def test_round_trip_of_a_minimal_edition_changes_nothing(name: str) -> None:
+    edition, fmt = make_minimal_edition(), formats()[name]
     assert fmt.write
     assert fmt.read
     context = writing_context(edition)
-    (first, *_) = fmt.write(dump_for_format(fmt, edition, drafts=True), context)
-    found = fmt.read([Source(first.name, b"".join(first.chunks))], context)
-    tallies = load(found, "2021").tallies.values()
+    (output, *_) = fmt.write(dump_for_format(fmt, edition, drafts=True), context)
+    program = fmt.read([Source(output.name, b"".join(output.chunks))], context)
+    tallies = load(program, "2021").tallies.values()
 
     assert (
-        name in PARTIAL or [one for one in tallies if one["new"] + one["changed"] + one["conflicting"]] == []
+        name in LOSSY_FORMATS
+        or [tally for tally in tallies if tally["new"] + tally["changed"] + tally["conflicting"]] == []
     )
-    assert load(found, "2021").run is None
+    assert load(program, "2021").run is None
     assert Paper.objects.get(uid="p").title == "T"
 
 
 @pytest.mark.parametrize("name", ["xlsx", "tables"])
-def test_what_records_do_not_state_is_not_stated_as_empty(name: str) -> None:
+def test_unstated_fields_are_not_read_as_empty(name: str) -> None:
     fmt = formats()[name]
     assert fmt.write
     assert fmt.read
-    made = Program(
+    program = Program(
         edition=EditionRecord(slug="2021", name="2021", timezone="UTC"),
         papers=(PaperRecord(uid="p", title="T"),),
         rooms=(RoomRecord(slug="r", name="R"),),
         sessions=(SessionRecord(uid="s", title="S", start=START, end=START),),
     )
-    (first, *_) = fmt.write(made, CONTEXT)
-    sparse()
+    (output, *_) = fmt.write(program, CONTEXT)
+    make_minimal_edition()
 
-    tallies = load(fmt.read([Source(first.name, b"".join(first.chunks))], CONTEXT), "2021").tallies.values()
-    assert [one for one in tallies if one["new"] + one["changed"] + one["conflicting"]] == []
+    tallies = load(fmt.read([Source(output.name, b"".join(output.chunks))], CONTEXT), "2021").tallies.values()
+    assert [tally for tally in tallies if tally["new"] + tally["changed"] + tally["conflicting"]] == []

@@ -1,4 +1,4 @@
-"""Tests of imports with the upload and the worker on two machines, which only share the database."""
+"""Tests of imports with the upload and the worker on two machines, which share only the database."""
 
 import secrets
 from pathlib import Path
@@ -46,19 +46,19 @@ print(ImportJob.objects.get().state, *states, Paper.objects.count(), UploadPart.
 
 
 @pytest.mark.server
-def test_site_and_worker_share_the_database_alone(tmp_path: Path) -> None:
+def test_import_works_if_site_and_worker_share_only_the_database(tmp_path: Path) -> None:
     site, worker = tmp_path / "site", tmp_path / "worker"
-    work = "db_worker --batch --interval 0 --no-startup-delay -v 0"
+    run_worker = "db_worker --batch --interval 0 --no-startup-delay -v 0"
     with own_database(tmp_path) as database:
         shared = {"DATABASE_URL": database, "TASKS": "database", "SECRET_KEY": secrets.token_hex(32)}
         steps = [
             manage(site, "migrate -v 0", **shared),
             python(site, "-c", UPLOAD, papers_file(program(paper("p1", "Ada"))).decode(), **shared),
-            manage(worker, work, **shared),
+            manage(worker, run_worker, **shared),
             python(site, "-c", CONFIRM, **shared),
-            manage(worker, work, **shared),
+            manage(worker, run_worker, **shared),
         ]
-        said = python(site, "-c", OUTCOME, **shared)
+        outcome = python(site, "-c", OUTCOME, **shared)
 
     assert [step.stderr for step in steps if step.returncode] == []
-    assert said.stdout.strip() == "done SUCCESSFUL SUCCESSFUL 1 0"
+    assert outcome.stdout.strip() == "done SUCCESSFUL SUCCESSFUL 1 0"

@@ -1,4 +1,4 @@
-"""Tests of reverting an import: later hand edits are preserved, and the same file can be imported again."""
+"""Tests of undoing an import: later hand edits are preserved, and the same file can be imported again."""
 
 from dataclasses import replace
 from io import StringIO
@@ -27,95 +27,95 @@ pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
 
 
-def run_of(*papers: Any) -> ImportRun:
+def import_papers(*papers: Any) -> ImportRun:
     run = load(program(*papers), "2021", files=["papers.json"]).run
     assert run is not None
     return run
 
 
-def printed(uid: str = "p1") -> list[tuple[int, str]]:
+def printed_authors(uid: str = "p1") -> list[tuple[int, str]]:
     rows = Authorship.objects.filter(paper__uid=uid).order_by("position")
     return list(rows.values_list("position", "name"))
 
 
-def test_undone_import_leaves_nothing_but_the_edition() -> None:
+def test_undo_removes_everything_but_the_edition() -> None:
     run = load(complete_program(), "2021").run
     assert run is not None
     undo(run)
 
     assert {model.__name__: model._default_manager.count() for model in MODELS} == {
-        m.__name__: 0 for m in MODELS
+        model.__name__: 0 for model in MODELS
     }
     assert Edition.objects.count() == 1
     assert ImportRun.objects.get().undone_at is not None
-    again = load(complete_program(), "2021").run
-    assert again is not None
-    assert again.created["paper"]
+    second_run = load(complete_program(), "2021").run
+    assert second_run is not None
+    assert second_run.created["paper"]
 
 
-def test_author_added_by_hand_moves_up_where_imported_ones_go(edition: Edition) -> None:
-    run_of(paper("p1", "Zed Zu"))
-    second = run_of(paper("p1", "Zed Zu", "New Nu"))
+def test_author_added_by_hand_moves_up_after_undo(edition: Edition) -> None:
+    import_papers(paper("p1", "Zed Zu"))
+    second_run = import_papers(paper("p1", "Zed Zu", "New Nu"))
     make.add_author(Paper.objects.get(), "By Hand")
-    undo(second)
+    undo(second_run)
 
-    assert printed() == [(1, "Zed Zu"), (2, "By Hand")]
+    assert printed_authors() == [(1, "Zed Zu"), (2, "By Hand")]
 
 
-def test_presentations_without_a_session_go_too(edition: Edition) -> None:
+def test_undo_removes_presentations_without_a_session(edition: Edition) -> None:
     run = load(program(paper("p1"), presentations=(talk("t1", paper="p1"),)), "2021").run
     assert run is not None
-    found = undo(run)
+    result = undo(run)
 
-    assert (Paper.objects.count(), Presentation.objects.count(), found.kept) == (0, 0, [])
+    assert (Paper.objects.count(), Presentation.objects.count(), result.kept) == (0, 0, [])
 
 
-def test_changes_of_an_import_are_taken_back(edition: Edition) -> None:
-    run_of(paper("p1", "Zed Zu", "Abe Ba", title="One"))
-    second = run_of(paper("p1", "Abe Ba", "New Nu", title="Two"))
-    assert printed() == [(1, "Abe Ba"), (2, "New Nu")]
-    undo(second)
+def test_undo_restores_previous_values(edition: Edition) -> None:
+    import_papers(paper("p1", "Zed Zu", "Abe Ba", title="One"))
+    second_run = import_papers(paper("p1", "Abe Ba", "New Nu", title="Two"))
+    assert printed_authors() == [(1, "Abe Ba"), (2, "New Nu")]
+    undo(second_run)
 
-    assert (Paper.objects.get().title, printed()) == ("One", [(1, "Zed Zu"), (2, "Abe Ba")])
+    assert (Paper.objects.get().title, printed_authors()) == ("One", [(1, "Zed Zu"), (2, "Abe Ba")])
     assert not Person.objects.filter(name="New Nu").exists()
     assert Provenance.objects.get(kind="paper").values["title"] == "One"
     assert load(program(paper("p1", "Zed Zu", "Abe Ba", title="One")), "2021").run is None
 
 
-def test_hand_edits_stay_and_are_listed(edition: Edition) -> None:
-    run = run_of(paper("p1", "Zed Zu"), paper("p2", "Abe Ba"))
-    first = Paper.objects.get(uid="p1")
-    first.track = "By hand"
-    first.save()
-    found = undo(run)
+def test_hand_edited_rows_are_kept_and_listed(edition: Edition) -> None:
+    run = import_papers(paper("p1", "Zed Zu"), paper("p2", "Abe Ba"))
+    edited_paper = Paper.objects.get(uid="p1")
+    edited_paper.track = "By hand"
+    edited_paper.save()
+    result = undo(run)
 
-    assert [one.uid for one in Paper.objects.all()] == ["p1"]
-    assert printed() == [(1, "Zed Zu")]
-    assert [one.name for one in Person.objects.all()] == ["Zed Zu"]
-    assert [str(one) for one in found.kept] == ["paper “On p1”", "person “Zed Zu”"]
+    assert [row.uid for row in Paper.objects.all()] == ["p1"]
+    assert printed_authors() == [(1, "Zed Zu")]
+    assert [row.name for row in Person.objects.all()] == ["Zed Zu"]
+    assert [str(row) for row in result.kept] == ["paper “On p1”", "person “Zed Zu”"]
 
 
-def test_hand_edit_of_a_part_keeps_the_whole(edition: Edition) -> None:
-    run = run_of(paper("p1", "Zed Zu"))
-    author = Authorship.objects.get()
-    author.name = "Z. Zu"
-    author.save()
+def test_hand_edited_authorship_is_kept(edition: Edition) -> None:
+    run = import_papers(paper("p1", "Zed Zu"))
+    authorship = Authorship.objects.get()
+    authorship.name = "Z. Zu"
+    authorship.save()
     undo(run)
 
-    assert printed() == [(1, "Z. Zu")]
+    assert printed_authors() == [(1, "Z. Zu")]
 
 
-def test_field_edited_by_hand_stays_and_others_go_back(edition: Edition) -> None:
-    run_of(paper("p1", title="One", track="A"))
-    second = run_of(paper("p1", title="Two", track="B"))
+def test_hand_edited_field_is_kept_and_others_are_restored(edition: Edition) -> None:
+    import_papers(paper("p1", title="One", track="A"))
+    second_run = import_papers(paper("p1", title="Two", track="B"))
     Paper.objects.update(track="By hand")
-    found = undo(second)
+    result = undo(second_run)
 
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("One", "By hand")
-    assert [str(one) for one in found.kept] == ["paper “Two”: track"]
+    assert [str(row) for row in result.kept] == ["paper “Two”: track"]
 
 
-def test_what_a_row_made_by_hand_needs_stays(edition: Edition) -> None:
+def test_room_of_a_session_added_by_hand_is_kept(edition: Edition) -> None:
     run = load(complete_program(), "2021").run
     assert run is not None
     room = Room.objects.earliest("pk")
@@ -126,16 +126,16 @@ def test_what_a_row_made_by_hand_needs_stays(edition: Edition) -> None:
     assert Session.objects.get().room == room
 
 
-def test_import_is_taken_back_once(edition: Edition) -> None:
-    run = run_of(paper("p1"))
+def test_import_can_be_undone_only_once(edition: Edition) -> None:
+    run = import_papers(paper("p1"))
     undo(run)
 
     with pytest.raises(CannotRevertError, match="already reverted"):
         plan_undo(ImportRun.objects.get())
 
 
-def test_import_older_than_the_history_is_refused(edition: Edition) -> None:
-    run = run_of(paper("p1"))
+def test_import_older_than_the_history_cannot_be_undone(edition: Edition) -> None:
+    run = import_papers(paper("p1"))
     ChangeSet.objects.all().delete()
 
     with pytest.raises(CannotRevertError, match="older than the history"):
@@ -143,12 +143,12 @@ def test_import_older_than_the_history_is_refused(edition: Edition) -> None:
     assert Paper.objects.count() == 1
 
 
-def test_open_conflicts_of_the_run_go(edition: Edition) -> None:
-    run_of(paper("p1", title="One"))
+def test_undo_removes_open_conflicts_of_the_run(edition: Edition) -> None:
+    import_papers(paper("p1", title="One"))
     Paper.objects.update(title="Mine")
-    second = run_of(paper("p1", title="Two"))
+    second_run = import_papers(paper("p1", title="Two"))
     assert Conflict.objects.count() == 1
-    undo(second)
+    undo(second_run)
 
     assert not Conflict.objects.exists()
     assert Paper.objects.get().title == "Mine"
@@ -157,32 +157,34 @@ def test_open_conflicts_of_the_run_go(edition: Edition) -> None:
 # Import and hand edits: TRAP 19
 
 
-def test_trap_19_import_does_not_overwrite_what_was_edited_here(edition: Edition) -> None:
-    run_of(paper("p1", title="One", track="A"))
+def test_trap_19_import_does_not_overwrite_hand_edits(edition: Edition) -> None:
+    import_papers(paper("p1", title="One", track="A"))
     Paper.objects.update(title="By hand")
-    run_of(paper("p1", title="One", track="B"))
+    import_papers(paper("p1", title="One", track="B"))
 
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("By hand", "B")
     change = RowChange.objects.get(model="papers.paper", kind="changed", change_set__origin="import")
     assert change.values == {"track": ["A", "B"]}
 
 
-def test_authors_changed_by_an_import_stand_in_the_history_of_the_paper(edition: Edition) -> None:
-    run_of(paper("p1", "Zed Zu", "Abe Ba"))
-    second = run_of(paper("p1", "Abe Ba", "New Nu"))
+def test_imported_author_changes_are_in_the_history_of_the_paper(edition: Edition) -> None:
+    import_papers(paper("p1", "Zed Zu", "Abe Ba"))
+    second_run = import_papers(paper("p1", "Abe Ba", "New Nu"))
     changes = RowChange.objects.about(Paper, Paper.objects.get().pk).filter(
-        change_set__reference=f"exchange.importrun:{second.pk}"
+        change_set__reference=f"exchange.importrun:{second_run.pk}"
     )
 
-    lines = sorted((one.kind, one.label or one.values.get("position")) for one in changes if one.owner)
-    assert lines == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
+    author_changes = sorted(
+        (change.kind, change.label or change.values.get("position")) for change in changes if change.owner
+    )
+    assert author_changes == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
 
 
 # Commands and pages
 
 
-def test_command_takes_an_import_back(edition: Edition) -> None:
-    run = run_of(paper("p1", "Zed Zu"))
+def test_command_undoes_an_import(edition: Edition) -> None:
+    run = import_papers(paper("p1", "Zed Zu"))
     out = StringIO()
     call_command("undo_import", str(run.pk), "--dry-run", stdout=out)
     assert Paper.objects.count() == 1
@@ -199,27 +201,27 @@ def test_command_takes_an_import_back(edition: Edition) -> None:
         call_command("undo_import", "999")
 
 
-def test_command_says_what_stays_and_what_is_done_already(edition: Edition) -> None:
-    run_of(paper("p1", "Zed Zu", title="Old"), paper("p2", "Zed Zu"))
-    later = run_of(paper("p1", "Zed Zu", title="New"))
+def test_command_reports_kept_rows_and_a_repeated_undo(edition: Edition) -> None:
+    import_papers(paper("p1", "Zed Zu", title="Old"), paper("p2", "Zed Zu"))
+    second_run = import_papers(paper("p1", "Zed Zu", title="New"))
     Paper.objects.filter(uid="p1").update(title="By hand")
     out = StringIO()
-    call_command("undo_import", str(later.pk), stdout=out)
+    call_command("undo_import", str(second_run.pk), stdout=out)
     lines = out.getvalue().splitlines()
 
     assert any(line.startswith("kept, as it was edited or is needed: ") for line in lines), lines
     assert Paper.objects.get(uid="p1").title == "By hand"
     with pytest.raises(CommandError, match="already reverted"):
-        call_command("undo_import", str(later.pk))
+        call_command("undo_import", str(second_run.pk))
     call_command("undo_import", str(ImportRun.objects.create(edition=edition).pk), stdout=out)
     assert out.getvalue().splitlines()[len(lines) :] == ["Nothing to revert."]
 
 
-def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edition) -> None:
-    run = run_of(paper("p1", "Zed Zu"))
+def test_admin_asks_for_confirmation_before_undo(admin_client: Client, edition: Edition) -> None:
+    run = import_papers(paper("p1", "Zed Zu"))
     address = reverse("admin:exchange_importrun_undo", args=[run.pk])
-    form = admin_client.get(reverse("admin:exchange_importrun_change", args=[run.pk])).content.decode()
-    assert address in form
+    page = admin_client.get(reverse("admin:exchange_importrun_change", args=[run.pk])).content.decode()
+    assert address in page
     assert "1 paper removed" in admin_client.get(address).content.decode()
     assert Paper.objects.count() == 1
     assert admin_client.post(address).status_code == 302
@@ -229,25 +231,25 @@ def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edi
     assert "already reverted" in admin_client.post(address).content.decode()
 
 
-def test_taking_back_is_not_for_everybody(client: Client, edition: Edition, django_user_model: Any) -> None:
-    run = run_of(paper("p1"))
+def test_undo_requires_permission(client: Client, edition: Edition, django_user_model: Any) -> None:
+    run = import_papers(paper("p1"))
     client.force_login(django_user_model.objects.create_user("guest", is_staff=True))
 
     assert client.post(reverse("admin:exchange_importrun_undo", args=[run.pk])).status_code in (403, 404)
     assert Paper.objects.count() == 1
 
 
-def test_editor_cannot_take_back_what_an_import_did_to_the_edition(client: Client, edition: Edition) -> None:
-    head = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
-    run = load(head, "2021").run
+def test_editor_cannot_undo_changes_of_the_edition(client: Client, edition: Edition) -> None:
+    program_with_venue = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
+    run = load(program_with_venue, "2021").run
     assert run is not None
     address = reverse("admin:exchange_importrun_undo", args=[run.pk])
     client.force_login(add_member("mia", edition, "editor"))
-    refused = [ask(address).context["reasons"] for ask in (client.get, client.post)]
+    reasons = [method(address).context["reasons"] for method in (client.get, client.post)]
     assert (Edition.objects.get().venue, Paper.objects.count()) == ("Elsewhere", 1)
     client.force_login(add_member("ada", edition, "chair"))
     client.post(address)
 
-    said = f"The import changed this of {edition}, which your role may not: venue."
-    assert refused == [[said], [said]]
+    message = f"The import changed this of {edition}, which your role may not: venue."
+    assert reasons == [[message], [message]]
     assert (Edition.objects.get().venue, Paper.objects.count()) == (edition.venue, 0)

@@ -14,7 +14,7 @@ from exchange.reading import archives
 ENCRYPTED = 1
 
 
-def packed(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> bytes:
+def zip_of(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compression) as archive:
         for name, text in members.items():
@@ -22,81 +22,81 @@ def packed(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> by
     return content.getvalue()
 
 
-def unpacked(content: bytes) -> dict[str, bytes]:
+def unpack(content: bytes) -> dict[str, bytes]:
     findings = Findings()
-    found = archives.unpack(Source("a.zip", content), findings, is_table)
+    files = archives.unpack(Source("a.zip", content), findings, is_table)
     findings.raise_problems()
-    return {one.name: one.content for one in found}
+    return {file.name: file.content for file in files}
 
 
 def is_table(name: str) -> bool:
     return PurePosixPath(name).suffix == ".csv"
 
 
-def refusal(content: bytes) -> str:
-    with pytest.raises(ProgramError) as refused:
-        unpacked(content)
-    return str(refused.value)
+def error_message(content: bytes) -> str:
+    with pytest.raises(ProgramError) as error:
+        unpack(content)
+    return str(error.value)
 
 
-def test_wanted_files_come_by_their_bare_names() -> None:
+def test_matching_files_are_unpacked_by_base_name() -> None:
     members = {"in/papers.csv": "1", "__MACOSX/papers.csv": "2", "notes.txt": "3", "folder.csv/": ""}
 
-    assert unpacked(packed(members)) == {"papers.csv": b"1"}
+    assert unpack(zip_of(members)) == {"papers.csv": b"1"}
 
 
-def test_what_is_no_zip_is_the_file_itself() -> None:
-    assert unpacked(b"uid,title\n") == {"a.zip": b"uid,title\n"}
+def test_file_that_is_no_zip_is_returned_unchanged() -> None:
+    assert unpack(b"uid,title\n") == {"a.zip": b"uid,title\n"}
 
 
 @pytest.mark.parametrize("name", ["../papers.csv", "/etc/papers.csv", "C:/papers.csv", r"..\papers.csv"])
-def test_name_that_leads_out_is_refused(name: str) -> None:
-    said = refusal(packed({name: "1"}))
+def test_path_outside_the_archive_is_refused(name: str) -> None:
+    message = error_message(zip_of({name: "1"}))
 
-    assert said.startswith("a.zip, ")
-    assert said.endswith("The name of this file points outside the ZIP file. Create the ZIP again.")
+    assert message.startswith("a.zip, ")
+    assert message.endswith("The name of this file points outside the ZIP file. Create the ZIP again.")
 
 
 def test_encrypted_file_is_refused() -> None:
-    content = bytearray(packed({"papers.csv": "1"}))
+    content = bytearray(zip_of({"papers.csv": "1"}))
     # A ZIP has the flags twice: in the header of the file, and in the central directory.
-    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        content[content.index(mark) + place] |= ENCRYPTED
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + offset] |= ENCRYPTED
 
-    assert refusal(bytes(content)) == (
+    assert error_message(bytes(content)) == (
         "a.zip, papers.csv: The file is encrypted. Create the ZIP without a password."
     )
 
 
 @pytest.mark.parametrize(
-    ("bound", "most", "said"),
+    ("limit", "maximum", "message"),
     [
         ("MAX_FILES", 1, "The ZIP file holds more than 1 files."),
         ("MAX_BYTES", 3_000_000, "The files are larger than 3 MB together."),
     ],
 )
-def test_more_than_a_program_has_is_refused(
-    monkeypatch: pytest.MonkeyPatch, bound: str, most: int, said: str
+def test_archive_over_a_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, limit: str, maximum: int, message: str
 ) -> None:
-    content = packed({"a.csv": "1" * 2_000_000, "b.csv": "2" * 2_000_000})
-    assert unpacked(content).keys() == {"a.csv", "b.csv"}
-    monkeypatch.setattr(archives, bound, most)
+    content = zip_of({"a.csv": "1" * 2_000_000, "b.csv": "2" * 2_000_000})
+    assert unpack(content).keys() == {"a.csv", "b.csv"}
+    monkeypatch.setattr(archives, limit, maximum)
 
-    assert refusal(content).endswith(said)
+    assert error_message(content).endswith(message)
 
 
-def test_bomb_is_refused_before_it_is_unpacked() -> None:
-    content = packed({"a.csv": "1" * 10_000_000}, zipfile.ZIP_DEFLATED)
+def test_zip_bomb_is_refused_without_unpacking() -> None:
+    content = zip_of({"a.csv": "1" * 10_000_000}, zipfile.ZIP_DEFLATED)
     large, small = (10_000_000).to_bytes(4, "little"), (1_000).to_bytes(4, "little")
     assert (len(content) < 20_000, content.count(large)) == (True, 2)
     honest = content.replace(large, (250_000_000).to_bytes(4, "little"))
     lying = content.replace(large, small)
     tracemalloc.start()
-    said = [refusal(honest), refusal(lying)]
+    messages = [error_message(honest), error_message(lying)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert said == [
+    assert messages == [
         "a.zip: The files are larger than 200 MB together.",
         "a.zip: The ZIP file is damaged or not supported. Create it again.",
     ]
@@ -104,6 +104,6 @@ def test_bomb_is_refused_before_it_is_unpacked() -> None:
 
 
 def test_damaged_zip_is_refused() -> None:
-    damaged = packed({"papers.csv": "1" * 100})[:60]
+    damaged = zip_of({"papers.csv": "1" * 100})[:60]
 
-    assert refusal(damaged) == "a.zip: The ZIP file is damaged or not supported. Create it again."
+    assert error_message(damaged) == "a.zip: The ZIP file is damaged or not supported. Create it again."

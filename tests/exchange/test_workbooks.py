@@ -13,25 +13,25 @@ from exchange.reading import grids
 from exchange.reading.sheets import read_sheets
 
 
-def book(*rows: list[Any]) -> bytes:
-    made, content = Workbook(), io.BytesIO()
+def workbook_bytes(*rows: list[Any]) -> bytes:
+    workbook, content = Workbook(), io.BytesIO()
     for row in rows:
-        made.active.append(row)
-    made.save(content)
+        workbook.active.append(row)
+    workbook.save(content)
     return content.getvalue()
 
 
-def read(*rows: list[Any]) -> list[dict[str, str]]:
+def read_rows(*rows: list[Any]) -> list[dict[str, str]]:
     findings = Findings()
-    sheets = read_sheets(Source("a.xlsx", book(*rows)), findings)
+    sheets = read_sheets(Source("a.xlsx", workbook_bytes(*rows)), findings)
     findings.raise_problems()
     return [row.cells for _, sheet in sheets for row in sheet.rows]
 
 
-def refusal(*rows: list[Any]) -> str:
-    with pytest.raises(ProgramError) as refused:
-        read(*rows)
-    return str(refused.value)
+def error_message(*rows: list[Any]) -> str:
+    with pytest.raises(ProgramError) as error:
+        read_rows(*rows)
+    return str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -47,42 +47,42 @@ def refusal(*rows: list[Any]) -> str:
         (None, ""),
     ],
 )
-def test_cell_is_what_csv_has_for_it(value: Any, text: str) -> None:
-    assert read(["uid", "title"], ["p1", value]) == [{"uid": "p1", "title": text}]
+def test_cell_is_read_as_its_csv_text(value: Any, text: str) -> None:
+    assert read_rows(["uid", "title"], ["p1", value]) == [{"uid": "p1", "title": text}]
 
 
-def test_blank_rows_are_passed_over() -> None:
-    assert read([" "], ["uid"], [None], ["p1"], [""], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
+def test_blank_rows_are_skipped() -> None:
+    assert read_rows([" "], ["uid"], [None], ["p1"], [""], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([["uid", "Uid"], ["p1", "p2"]], "There are two columns of this name. Keep one of them."),
         ([["uid"], ["p1", "p2"]], "row 2: The row has cells beyond the columns that have names."),
         ([["uid"], ["=1+1"]], "row 2, uid: The cell holds a formula. Put its value in its place."),
     ],
 )
-def test_doubtful_table_is_refused(rows: list[list[Any]], said: str) -> None:
-    assert refusal(*rows).endswith(said)
+def test_ambiguous_table_is_refused(rows: list[list[Any]], message: str) -> None:
+    assert error_message(*rows).endswith(message)
 
 
-def test_more_rows_than_a_program_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_over_the_row_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_ROWS", 2)
 
-    assert read(["uid"], ["p1"], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
-    assert refusal(["uid"], ["p1"], ["p2"], ["p3"]).endswith("The table has more than 2 rows.")
+    assert read_rows(["uid"], ["p1"], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
+    assert error_message(["uid"], ["p1"], ["p2"], ["p3"]).endswith("The table has more than 2 rows.")
 
 
-def test_sheet_ends_where_nothing_follows_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sheet_ends_after_too_many_blank_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_BLANK_ROWS", 2)
 
-    assert read(["uid"], ["p1"], [None], [None], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
-    assert read(["uid"], ["p1"], [None], [None], [None], ["p2"]) == [{"uid": "p1"}]
+    assert read_rows(["uid"], ["p1"], [None], [None], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
+    assert read_rows(["uid"], ["p1"], [None], [None], [None], ["p2"]) == [{"uid": "p1"}]
 
 
-def test_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_workbook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_BYTES", 1_000)
 
-    said = "a.xlsx: The workbook is too large: unpacked it may hold 0 MB. Save it as CSV."
-    assert refusal(["uid"], ["p1"]) == said
+    message = "a.xlsx: The workbook is too large: unpacked it may hold 0 MB. Save it as CSV."
+    assert error_message(["uid"], ["p1"]) == message

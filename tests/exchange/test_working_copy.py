@@ -25,33 +25,33 @@ SCHEDULE = (Room, Session, Presentation, SessionRole, Speaker)
 
 @pytest.fixture
 def run() -> ImportRun:
-    """Return the run of an import of a whole program into an edition with an open working copy."""
-    empty = make.make_edition()
-    releasing.open_copy(empty, None, timezone.now())
-    found = load(complete_program(), "2021", files=["program.json"]).run
-    assert found is not None
-    return found
+    """Import a complete program into an edition with an open working copy; return the run."""
+    edition = make.make_edition()
+    releasing.open_copy(edition, None, timezone.now())
+    import_run = load(complete_program(), "2021", files=["program.json"]).run
+    assert import_run is not None
+    return import_run
 
 
-def counts() -> dict[str, int]:
+def schedule_counts() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in SCHEDULE}
 
 
-def test_schedule_waits_and_papers_are_public(run: ImportRun) -> None:
-    public = counts()
+def test_imported_schedule_is_pending_and_papers_are_public(run: ImportRun) -> None:
+    public = schedule_counts()
     with show_working_copy(open_copies()):
-        working = counts()
-        again = load(complete_program(), "2021")
+        working = schedule_counts()
+        report = load(complete_program(), "2021")
     releasing.release(open_copies()[0], None, timezone.now())
 
     assert {*public.values()} == {0}
     assert all(working.values())
     assert Paper.objects.exists()
-    assert not again.total["new"]
-    assert counts() == working
+    assert not report.total["new"]
+    assert schedule_counts() == working
 
 
-def test_tables_find_sessions_that_wait() -> None:
+def test_tables_refer_to_pending_sessions() -> None:
     edition = make.make_edition()
     releasing.open_copy(edition, None, timezone.now())
     with edit_working_copy(open_copies()):
@@ -59,33 +59,33 @@ def test_tables_find_sessions_that_wait() -> None:
     table = Source("a.csv", b"ID,Title,Accept as,Session name\n1,A,Poster,Late posters\n")
     program = spreadsheet.read([table], reading_context(edition))
 
-    assert [(one.paper, one.session) for one in program.presentations] == [("1", uid)]
+    assert [(record.paper, record.session) for record in program.presentations] == [("1", uid)]
     assert not Session.objects.exists()
 
 
-def test_same_file_changes_nothing_while_it_waits(run: ImportRun) -> None:
-    sets = PendingChanges.objects.count()
-    report = load(complete_program(), "2021", dry_run=True)
-    again = load(complete_program(), "2021")
+def test_second_import_changes_nothing_while_the_first_is_pending(run: ImportRun) -> None:
+    pending_count = PendingChanges.objects.count()
+    preview = load(complete_program(), "2021", dry_run=True)
+    report = load(complete_program(), "2021")
 
-    assert (report.total["new"], report.total["changed"]) == (0, 0)
-    assert again.run is None
-    assert PendingChanges.objects.count() == sets
+    assert (preview.total["new"], preview.total["changed"]) == (0, 0)
+    assert report.run is None
+    assert PendingChanges.objects.count() == pending_count
 
 
-def test_reverting_the_import_drops_what_waits(run: ImportRun) -> None:
+def test_undo_drops_pending_changes(run: ImportRun) -> None:
     assert plan_undo(run).removed
     undo(run)
 
-    assert [row for one in PendingChanges.objects.all() for row in one.rows] == []
+    assert [row for changes in PendingChanges.objects.all() for row in changes.rows] == []
     assert (Paper.objects.count(), Person.objects.count()) == (0, 0)
     assert not Provenance.objects.filter(kind="session").exists()
-    again = load(complete_program(), "2021").run
-    assert again is not None
+    second_run = load(complete_program(), "2021").run
+    assert second_run is not None
     assert pending_rows(open_copies())
 
 
-def test_import_on_which_others_build_stays(run: ImportRun) -> None:
+def test_import_with_later_edits_cannot_be_undone(run: ImportRun) -> None:
     user = User.objects.create_user("chair")
     with edit_working_copy(open_copies()):
         session = Session.objects.order_by("pk").first()

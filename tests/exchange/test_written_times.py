@@ -46,15 +46,15 @@ DAYS = (date(2026, 7, 6), date(2026, 7, 10))
         ("10:00 to 10:20", "10:00 10:20"),
     ],
 )
-def test_dates_and_times_are_read(text: str, expected: str) -> None:
-    found = parse_written_time(text, DAYS)
-    clocks = [f"{one:%H:%M}" for one in (found.start, found.end) if one]
+def test_written_date_and_time_are_parsed(text: str, expected: str) -> None:
+    parsed = parse_written_time(text, DAYS)
+    times = [f"{time:%H:%M}" for time in (parsed.start, parsed.end) if time]
 
-    assert " ".join(filter(None, [str(found.day or ""), *clocks, found.offset])) == expected
+    assert " ".join(filter(None, [str(parsed.day or ""), *times, parsed.offset])) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("3/4/2026", "may be 2026-03-04 or 2026-04-03. Write it as 2026-03-04."),
         ("31.2.2026", "is not in the calendar"),
@@ -68,12 +68,12 @@ def test_dates_and_times_are_read(text: str, expected: str) -> None:
         ("", "is not a date or time"),
     ],
 )
-def test_what_is_not_plain_is_refused(text: str, said: str) -> None:
-    with pytest.raises(InvalidValueError, match=re.escape(said)):
+def test_ambiguous_or_invalid_time_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InvalidValueError, match=re.escape(message)):
         parse_written_time(text, DAYS)
 
 
-def test_cells_look_like_dates_or_not() -> None:
+def test_cells_are_recognized_as_dates_and_times() -> None:
     assert all(map(looks_like_date, ["2026-07-08", "7/8/2026", "July 8", "Day 2", "Mon"]))
     assert not any(map(looks_like_date, ["10:00", "12", "On n bodies", "10.1000/182", "Accept", ""]))
     assert all(map(looks_like_time, ["10:00", "2026-07-08 10:00", "9am"]))

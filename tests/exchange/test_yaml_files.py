@@ -9,24 +9,24 @@ from exchange.problems import Findings, ProgramError
 from exchange.reading import textfiles
 
 
-def loaded(text: str | bytes) -> Any:
+def read_yaml(text: str | bytes) -> Any:
     findings = Findings()
     content = text if isinstance(text, bytes) else text.encode()
-    found = textfiles.read_yaml(Source("a.yml", content), findings)
+    value = textfiles.read_yaml(Source("a.yml", content), findings)
     findings.raise_problems()
-    return found
+    return value
 
 
-def refusal(text: str | bytes) -> str:
-    with pytest.raises(ProgramError) as refused:
-        loaded(text)
-    return str(refused.value)
+def error_message(text: str | bytes) -> str:
+    with pytest.raises(ProgramError) as error:
+        read_yaml(text)
+    return str(error.value)
 
 
-def test_aliases_are_what_they_repeat() -> None:
+def test_aliases_are_expanded() -> None:
     text = "a: &x {b: 1, c: &y [2]}\nd: *x\ne: *y\nf: {<<: *x, b: 3}\ng: {<<: [{c: 4}, *x]}\n"
 
-    assert loaded(text) == {
+    assert read_yaml(text) == {
         "a": {"b": "1", "c": ["2"]},
         "d": {"b": "1", "c": ["2"]},
         "e": ["2"],
@@ -35,16 +35,16 @@ def test_aliases_are_what_they_repeat() -> None:
     }
 
 
-def test_aliases_that_grow_without_end_are_refused() -> None:
+def test_exponential_and_deep_aliases_are_refused() -> None:
     wide = "a0: &a0 [1, 2]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 30))
     deep = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 60))
 
-    assert "The file holds too many values for a conference program." in refusal(wide)
-    assert "Lists and objects are nested too deeply on line 40." in refusal(deep)
+    assert "The file holds too many values for a conference program." in error_message(wide)
+    assert "Lists and objects are nested too deeply on line 40." in error_message(deep)
 
 
-def test_values_stay_as_they_are_written() -> None:
-    assert loaded("a: No\nb: [1.0, ~]\nc: {d: 2021-04-06}\n") == {
+def test_values_are_read_as_text() -> None:
+    assert read_yaml("a: No\nb: [1.0, ~]\nc: {d: 2021-04-06}\n") == {
         "a": "No",
         "b": ["1.0", "~"],
         "c": {"d": "2021-04-06"},
@@ -52,7 +52,7 @@ def test_values_stay_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a: &x [1, *x]\n", "Line 1 repeats a part that is not there, or itself (*x)."),
         ("a: 1\nb: *x\n", "Line 2 repeats a part that is not there, or itself (*x)."),
@@ -61,19 +61,19 @@ def test_values_stay_as_they_are_written() -> None:
         (b"a: \xff", "The file is not UTF-8 text (byte 3). Save it as YAML in the encoding UTF-8."),
     ],
 )
-def test_what_is_no_plain_yaml_is_refused(text: str | bytes, said: str) -> None:
-    assert said in refusal(text)
+def test_invalid_yaml_is_refused(text: str | bytes, message: str) -> None:
+    assert message in error_message(text)
 
 
 @pytest.mark.parametrize(
-    ("bound", "said"),
+    ("limit", "message"),
     [
         ("MAX_YAML_BYTES", "The file is larger than 0 MB. Is this a conference program?"),
         ("MAX_YAML_EVENTS", "The file holds too many values for a conference program."),
     ],
 )
-def test_more_than_a_program_has_is_refused(monkeypatch: pytest.MonkeyPatch, bound: str, said: str) -> None:
+def test_file_over_a_limit_is_refused(monkeypatch: pytest.MonkeyPatch, limit: str, message: str) -> None:
     text = "a: 1\n" * 3
-    monkeypatch.setattr(textfiles, bound, 5)
+    monkeypatch.setattr(textfiles, limit, 5)
 
-    assert refusal(text) == f"a.yml: {said}"
+    assert error_message(text) == f"a.yml: {message}"
