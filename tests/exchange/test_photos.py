@@ -13,7 +13,7 @@ from exchange.jobs.undo import undo
 from exchange.records import PersonRef, PhotoRecord, Program
 from people.models import Person
 from tests.exchange.programs import author, paper, program
-from tests.exchange.test_fetching import FakeSite
+from tests.exchange.test_fetch import FakeSite
 from tests.factories import make_edition
 
 pytestmark = pytest.mark.django_db
