@@ -47,10 +47,11 @@ def test_box_shows_citation_bibtex_and_file_links() -> None:
 
 def test_copy_buttons_are_hidden_without_script() -> None:
     make_public_program()
-    buttons = render_box().all("button")
+    page = render_box()
+    buttons = page.all("button")
 
     assert ["hidden" in button.attributes for button in buttons] == [True, True]
-    assert [render_box().all(id=button.attributes["data-copy"]) != [] for button in buttons] == [True, True]
+    assert all(page.all(id=button.attributes["data-copy"]) for button in buttons)
 
 
 def test_box_has_the_same_bibtex_as_the_file() -> None:

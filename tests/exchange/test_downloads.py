@@ -78,27 +78,32 @@ def test_downloads_page_names_the_licenses(client: Client, public_program: dict[
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "media_type", "name"),
-    [
-        ("/2021/papers/p1.bib", "application/x-bibtex", "2021-p1.bib"),
-        ("/2021/papers/p1.ris", "application/x-research-info-systems", "2021-p1.ris"),
-        ("/2021/papers/p1.csl.json", "application/vnd.citationstyles.csl+json", "2021-p1.csl.json"),
-        ("/2021/papers/p1.ics", "text/calendar; charset=utf-8", "2021-p1.ics"),
-        ("/2021/papers.bib", "application/x-bibtex", "2021-papers.bib"),
-        ("/2021/schedule.ics", "text/calendar; charset=utf-8", "2021.ics"),
-        ("/2021/schedule/2021-04-06.ics", "text/calendar; charset=utf-8", "2021-04-06.ics"),
-        ("/people/ada.ics", "text/calendar; charset=utf-8", "ada.ics"),
-        ("/people/ada.bib", "application/x-bibtex", "ada.bib"),
-        ("/2021/downloads/program_json/2021.json", "application/json", "2021.json"),
-        ("/2021/downloads/tables/2021-tables.zip", "application/zip", "2021-tables.zip"),
-        ("/2021/downloads/csv/2021-authors.csv", "text/csv; charset=utf-8", "2021-authors.csv"),
-        ("/2021/downloads/xlsx/2021.xlsx", SPREADSHEET, "2021.xlsx"),
-        ("/2021/downloads/xlsx/2021-papers.xlsx", SPREADSHEET, "2021-papers.xlsx"),
-    ],
-)
+FILES = [
+    ("/2021/papers/p1.bib", "application/x-bibtex", "2021-p1.bib"),
+    ("/2021/papers/p1.ris", "application/x-research-info-systems", "2021-p1.ris"),
+    ("/2021/papers/p1.csl.json", "application/vnd.citationstyles.csl+json", "2021-p1.csl.json"),
+    ("/2021/papers/p1.ics", "text/calendar; charset=utf-8", "2021-p1.ics"),
+    ("/2021/papers.bib", "application/x-bibtex", "2021-papers.bib"),
+    ("/2021/schedule.ics", "text/calendar; charset=utf-8", "2021.ics"),
+    ("/2021/schedule/2021-04-06.ics", "text/calendar; charset=utf-8", "2021-04-06.ics"),
+    ("/people/ada.ics", "text/calendar; charset=utf-8", "ada.ics"),
+    ("/people/ada.bib", "application/x-bibtex", "ada.bib"),
+    ("/2021/downloads/program_json/2021.json", "application/json", "2021.json"),
+    ("/2021/downloads/tables/2021-tables.zip", "application/zip", "2021-tables.zip"),
+    ("/2021/downloads/csv/2021-authors.csv", "text/csv; charset=utf-8", "2021-authors.csv"),
+    ("/2021/downloads/xlsx/2021.xlsx", SPREADSHEET, "2021.xlsx"),
+    ("/2021/downloads/xlsx/2021-papers.xlsx", SPREADSHEET, "2021-papers.xlsx"),
+]
+
+
 @pytest.mark.usefixtures("public_program")
-def test_file_has_type_name_and_validators(client: Client, path: str, media_type: str, name: str) -> None:
+def test_file_has_type_name_and_validators(client: Client, subtests: pytest.Subtests) -> None:
+    for path, media_type, name in FILES:
+        with subtests.test(path=path):
+            assert_headers(client, path, media_type, name)
+
+
+def assert_headers(client: Client, path: str, media_type: str, name: str) -> None:
     response = client.get(path)
     response.getvalue()
 
@@ -160,32 +165,29 @@ def test_unchanged_file_needs_two_queries(client: Client) -> None:
 # Calendars
 
 SESSIONS = ["session.2021.s1", "session.2021.s2", "session.2021.t1"]
+EVENTS_BY_URL: dict[str, list[str]] = {
+    "/2021/schedule.ics": ["presentation.2021.own", *SESSIONS],
+    "/2021/schedule/2021-04-06.ics": ["presentation.2021.own", *SESSIONS],
+    "/2021/schedule/2021-04-07.ics": [],
+    "/2021/schedule.ics?kind=invited_talk": ["session.2021.t1"],
+    "/2021/schedule.ics?room=hall": ["presentation.2021.own", "session.2021.s1", "session.2021.t1"],
+    "/2021/schedule.ics?topic=engines": ["session.2021.s1"],
+    "/2021/schedule/2021-04-06.ics?kind=oral&room=hall": ["presentation.2021.own", "session.2021.s1"],
+    "/2021/schedule/2021-04-06.ics?topic=engines": ["session.2021.s1"],
+    "/2021/schedule/2021-04-07.ics?kind=oral": [],
+    "/2021/presentations/a1.ics": ["presentation.2021.a1"],
+    "/2021/sessions/s1.ics": ["presentation.2021.own", "session.2021.s1"],
+    "/2021/sessions/t1.ics": ["session.2021.t1"],
+    "/2021/rooms/hall.ics": ["presentation.2021.own", "session.2021.s1", "session.2021.t1"],
+    "/2021/topics/engines.ics": ["presentation.2021.a1"],
+    "/2021/papers/p1.ics": ["presentation.2021.a1"],
+    "/people/ada.ics": ["presentation.2021.a1", "session.2021.t1"],
+}
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/2021/schedule.ics", ["presentation.2021.own", *SESSIONS]),
-        ("/2021/schedule/2021-04-06.ics", ["presentation.2021.own", *SESSIONS]),
-        ("/2021/schedule/2021-04-07.ics", []),
-        ("/2021/schedule.ics?kind=invited_talk", ["session.2021.t1"]),
-        ("/2021/schedule.ics?room=hall", ["presentation.2021.own", "session.2021.s1", "session.2021.t1"]),
-        ("/2021/schedule.ics?topic=engines", ["session.2021.s1"]),
-        ("/2021/schedule/2021-04-06.ics?kind=oral&room=hall", ["presentation.2021.own", "session.2021.s1"]),
-        ("/2021/schedule/2021-04-06.ics?topic=engines", ["session.2021.s1"]),
-        ("/2021/schedule/2021-04-07.ics?kind=oral", []),
-        ("/2021/presentations/a1.ics", ["presentation.2021.a1"]),
-        ("/2021/sessions/s1.ics", ["presentation.2021.own", "session.2021.s1"]),
-        ("/2021/sessions/t1.ics", ["session.2021.t1"]),
-        ("/2021/rooms/hall.ics", ["presentation.2021.own", "session.2021.s1", "session.2021.t1"]),
-        ("/2021/topics/engines.ics", ["presentation.2021.a1"]),
-        ("/2021/papers/p1.ics", ["presentation.2021.a1"]),
-        ("/people/ada.ics", ["presentation.2021.a1", "session.2021.t1"]),
-    ],
-)
 @pytest.mark.usefixtures("public_program")
-def test_calendar_contains_the_events_of_its_url(client: Client, path: str, expected: list[str]) -> None:
-    assert sorted(uids(client, path)) == expected
+def test_calendar_contains_the_events_of_its_url(client: Client) -> None:
+    assert {path: sorted(uids(client, path)) for path in EVENTS_BY_URL} == EVENTS_BY_URL
 
 
 @pytest.mark.usefixtures("public_program")
@@ -196,24 +198,26 @@ def test_filtered_calendar_names_its_source_url(client: Client) -> None:
     assert client.get("/2021/schedule.ics?kind=nonsense").status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("page", "address"),
-    [
-        ("/2021/papers/p1/notes/", "/2021/presentations/a1.ics"),
-        ("/2021/sessions/s1/engines/", "/2021/sessions/s1.ics"),
-        ("/2021/rooms/hall/", "/2021/rooms/hall.ics"),
-        ("/2021/schedule/?view=list", "/2021/schedule.ics"),
-        ("/2021/schedule/?view=week&kind=oral", "/2021/schedule.ics?kind=oral"),
-        ("/2021/schedule/2021-04-06/", "/2021/schedule/2021-04-06.ics"),
-        ("/2021/schedule/2021-04-06/?view=grid&room=hall", "/2021/schedule/2021-04-06.ics?room=hall"),
-        ("/people/ada/ada-lovelace/", "/people/ada.ics"),
-    ],
-)
-@pytest.mark.usefixtures("public_program")
-def test_page_links_to_the_calendar_of_its_content(client: Client, page: str, address: str) -> None:
-    html = client.get(page).text
+CALENDARS_BY_PAGE = {
+    "/2021/papers/p1/notes/": "/2021/presentations/a1.ics",
+    "/2021/sessions/s1/engines/": "/2021/sessions/s1.ics",
+    "/2021/rooms/hall/": "/2021/rooms/hall.ics",
+    "/2021/schedule/?view=list": "/2021/schedule.ics",
+    "/2021/schedule/?view=week&kind=oral": "/2021/schedule.ics?kind=oral",
+    "/2021/schedule/2021-04-06/": "/2021/schedule/2021-04-06.ics",
+    "/2021/schedule/2021-04-06/?view=grid&room=hall": "/2021/schedule/2021-04-06.ics?room=hall",
+    "/people/ada/ada-lovelace/": "/people/ada.ics",
+}
 
-    assert html.count(f'<a href="{address}" download>') == 1
+
+@pytest.mark.usefixtures("public_program")
+def test_page_links_to_the_calendar_of_its_content(client: Client) -> None:
+    links = {
+        page: client.get(page).text.count(f'<a href="{calendar}" download>')
+        for page, calendar in CALENDARS_BY_PAGE.items()
+    }
+
+    assert links == dict.fromkeys(CALENDARS_BY_PAGE, 1)
 
 
 @pytest.mark.usefixtures("public_program")
@@ -383,24 +387,25 @@ def test_full_program_is_available_in_each_format(client: Client) -> None:
     assert "ada@example.org" not in str(program)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/2021/papers/none.bib",
-        "/2021/sessions/none.ics",
-        "/2021/rooms/none.ics",
-        "/2021/topics/none.bib",
-        "/people/none.ics",
-        "/2021/schedule/2021-13-06.ics",
-        "/2021/schedule/2030-04-06.ics",
-        "/2021/downloads/none/2021.json",
-        "/2021/downloads/program_json/2022.json",
-        "/2029/papers.bib",
-    ],
-)
+MISSING_FILES = [
+    "/2021/papers/none.bib",
+    "/2021/sessions/none.ics",
+    "/2021/rooms/none.ics",
+    "/2021/topics/none.bib",
+    "/people/none.ics",
+    "/2021/schedule/2021-13-06.ics",
+    "/2021/schedule/2030-04-06.ics",
+    "/2021/downloads/none/2021.json",
+    "/2021/downloads/program_json/2022.json",
+    "/2029/papers.bib",
+]
+
+
 @pytest.mark.usefixtures("public_program")
-def test_missing_file_is_404(client: Client, path: str) -> None:
-    assert client.get(path).status_code == 404
+def test_missing_file_is_404(client: Client) -> None:
+    statuses = {path: client.get(path).status_code for path in MISSING_FILES}
+
+    assert statuses == dict.fromkeys(MISSING_FILES, 404)
 
 
 @pytest.mark.parametrize(
