@@ -211,9 +211,9 @@ def test_download_requires_view_permission(edition: Edition) -> None:
     assert Client().get(download_url(Paper, "csv")).status_code == 302
 
 
-@pytest.mark.parametrize(("fmt", "status"), [("pdf", 404), ("bibtex", 404)])
-def test_unsupported_format_is_404(admin_client: Client, fmt: str, status: int) -> None:
-    assert admin_client.get(download_url(Topic, fmt)).status_code == status
+@pytest.mark.parametrize("fmt", ["pdf", "bibtex"])
+def test_unsupported_format_is_404(admin_client: Client, fmt: str) -> None:
+    assert admin_client.get(download_url(Topic, fmt)).status_code == 404
 
 
 def test_invalid_filter_redirects_to_the_list(admin_client: Client, edition: Edition) -> None:

@@ -3,12 +3,8 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
-from threading import Thread
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,62 +15,21 @@ from exchange.jobs import fetch as fetching
 from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.problems import ProgramError
 from papers.models import Paper
-from tests.exchange.formats.test_openreview import note
+from tests.exchange.fake_site import NOTES, FakeSite
 from tests.exchange.programs import program
-
-NOTES = [note(f"n{number}") for number in range(5)]
-
-
-class FakeSite:
-    """HTTP server of OpenReview notes. It first sends `responses`: tuples of status, headers and body."""
-
-    def __init__(self) -> None:
-        self.responses: list[tuple[int, dict[str, str], bytes | None]] = []
-        self.requested_paths: list[str] = []
-        self.tokens: list[str | None] = []
-        self.waits: list[float] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                site.requested_paths.append(self.path)
-                site.tokens.append(self.headers["Authorization"])
-                status, headers, body = site.responses.pop(0) if site.responses else (200, {}, None)
-                content = site.page(self.path) if body is None else body
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(content)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}/notes?content.venueid=X&limit=2"
-        self.policy = FetchPolicy(
-            frozenset(["127.0.0.1"]), is_local=True, timeout=0.5, wait=self.waits.append, token="secret"
-        )
-
-    def page(self, path: str) -> bytes:
-        query = parse_qs(urlsplit(path).query)
-        offset, limit = int(query["offset"][0]), int(query["limit"][0])
-        return json.dumps({"notes": NOTES[offset : offset + limit], "count": len(NOTES)}).encode()
-
-    def error_message(self) -> str:
-        with pytest.raises(ProgramError) as error:
-            fetch(self.url, PAGES, self.policy)
-        (problem,) = error.value.problems
-        return problem.message
 
 
 @pytest.fixture
 def site() -> Iterator[FakeSite]:
-    fake_site = FakeSite()
-    yield fake_site
-    fake_site.server.shutdown()
-    fake_site.server.server_close()
+    with FakeSite() as site:
+        yield site
+
+
+def error_message(site: FakeSite) -> str:
+    with pytest.raises(ProgramError) as error:
+        fetch(site.url, PAGES, site.policy)
+    (problem,) = error.value.problems
+    return problem.message
 
 
 def test_all_pages_are_fetched_with_token_and_progress(site: FakeSite) -> None:
@@ -118,13 +73,13 @@ def test_retry_after_header_is_respected(site: FakeSite) -> None:
 
 def test_retry_after_of_hours_is_an_error(site: FakeSite) -> None:
     site.responses = [(429, {"Retry-After": "7200"}, b"")]
-    assert site.error_message() == "The site responded with 429. Try again in 7200 seconds."
+    assert error_message(site) == "The site responded with 429. Try again in 7200 seconds."
 
 
 def test_failing_site_is_tried_five_times(site: FakeSite) -> None:
     site.responses = [(500, {}, b"")] * 9
 
-    assert site.error_message() == "The site responded with 500. Tried 5 times. Try again later."
+    assert error_message(site) == "The site responded with 500. Tried 5 times. Try again later."
     assert len(site.requested_paths) == 5
 
 
@@ -139,14 +94,14 @@ def test_site_that_does_not_respond_is_an_error(site: FakeSite, monkeypatch: pyt
     monkeypatch.setattr(site, "page", lambda path: __import__("time").sleep(0.5) or b"{}")
     site.policy = replace(site.policy, timeout=0.1)
 
-    assert site.error_message() == "The site didn’t respond in time. Tried 2 times. Try again later."
+    assert error_message(site) == "The site didn’t respond in time. Tried 2 times. Try again later."
 
 
 def test_response_over_the_time_limit_is_an_error(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "MAX_TRIES", 1)
     site.policy = replace(site.policy, page_seconds=-1)
 
-    assert site.error_message().startswith("The site didn’t respond in time.")
+    assert error_message(site).startswith("The site didn’t respond in time.")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +116,7 @@ def test_response_over_the_time_limit_is_an_error(site: FakeSite, monkeypatch: p
 def test_invalid_json_is_refused_without_retry(site: FakeSite, body: bytes, reason: str) -> None:
     site.responses = [(200, {}, body)]
 
-    assert site.error_message() == f"The response is not in this format: {reason}."
+    assert error_message(site) == f"The response is not in this format: {reason}."
     assert len(site.requested_paths) == 1
 
 
@@ -177,13 +132,13 @@ def test_invalid_json_is_refused_without_retry(site: FakeSite, body: bytes, reas
 def test_permanent_error_is_reported_without_retry(site: FakeSite, status: int, beginning: str) -> None:
     site.responses = [(status, {"Location": "http://169.254.169.254/"}, b"")]
 
-    assert site.error_message().startswith(beginning)
+    assert error_message(site).startswith(beginning)
     assert len(site.requested_paths) == 1
 
 
 def test_repeated_page_is_an_error(site: FakeSite) -> None:
     site.responses = [(200, {}, json.dumps({"notes": NOTES[:2], "count": 99}).encode())] * 9
-    assert site.error_message().startswith("The site keeps returning the same page.")
+    assert error_message(site).startswith("The site keeps returning the same page.")
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,11 @@ from tests.exchange.uploads import (
     program_file,
     staff_client,
     upload,
+    upload_papers,
 )
 from tests.pseudolocale import pseudolocale, untranslated
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
 
 
 def preview_fields(job: ImportJob, label: str) -> list[list[str]]:
@@ -53,7 +49,7 @@ def preview_fields(job: ImportJob, label: str) -> list[list[str]]:
 
 
 def test_upload_is_previewed_and_writes_nothing(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1", "Ada", "Zed")))))
+    job = upload_papers(admin_client, edition, paper("p1", "Ada", "Zed"))
 
     assert (job.state, job.format) == ("ready", "program_json")
     assert (Paper.objects.count(), ImportRun.objects.count()) == (0, 0)
@@ -69,7 +65,7 @@ def test_upload_is_previewed_and_writes_nothing(admin_client: Client, edition: E
 
 
 def test_confirmed_import_is_written_once(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1", "Ada")))))
+    job = upload_papers(admin_client, edition, paper("p1", "Ada"))
     assert UploadPart.objects.filter(job=job).exists()
     job = press_button(admin_client, job, "confirm")
     press_button(admin_client, job, "confirm")
@@ -94,7 +90,7 @@ def test_preview_shows_the_outcome_and_fields_of_each_row(admin_client: Client, 
     Paper.objects.filter(uid__in=["p1", "p2"]).update(title="By hand")
     titles = ["New", "Old", "New", "Old", "Fifth"]
     papers = [paper(f"p{n}", title=title) for n, title in enumerate(titles)]
-    job = upload(admin_client, edition, ("p.json", papers_file(program(*papers))))
+    job = upload_papers(admin_client, edition, *papers)
 
     assert job.counts["paper"] == {"new": 1, "changed": 1, "kept": 1, "conflicting": 1, "skipped": 1}
     rows = {row.where.partition("(")[2][:2]: row for row in job.rows.filter(kind="paper")}
@@ -130,7 +126,7 @@ def test_preview_rows_can_be_filtered(
     Paper.objects.filter(uid="p1").update(title="By hand")
     titles = {"p0": "New", "p1": "News", "p2": "Old", "p4": "Fifth"}
     papers = [paper(uid, title=title) for uid, title in titles.items()]
-    job = upload(admin_client, edition, ("p.json", papers_file(program(*papers))))
+    job = upload_papers(admin_client, edition, *papers)
     planned = admin_client.get(job_url(job) + query).context["planned"]
 
     assert [item["row"].label for item in planned if item["row"].kind == "paper"] == labels
@@ -138,7 +134,7 @@ def test_preview_rows_can_be_filtered(
 
 def test_confirmation_after_a_change_shows_a_new_preview(admin_client: Client, edition: Edition) -> None:
     load(program(paper("p1", title="Old")), "2021")
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1", title="New")))))
+    job = upload_papers(admin_client, edition, paper("p1", title="New"))
     Paper.objects.update(title="By hand")
     job = press_button(admin_client, job, "confirm")
 
@@ -275,7 +271,7 @@ def run_worker() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("task_queue")
 def test_worker_reads_and_writes_queued_imports(admin_client: Client) -> None:
-    job = upload(admin_client, make.make_edition(), ("p.json", papers_file(program(paper("p1", "Ada")))))
+    job = upload_papers(admin_client, make.make_edition(), paper("p1", "Ada"))
     states, pages = [job.state], [admin_client.get(job_url(job)).text]
     run_worker()
     job = press_button(admin_client, ImportJob.objects.get(), "confirm")
@@ -292,7 +288,7 @@ def test_worker_reads_and_writes_queued_imports(admin_client: Client) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("task_queue")
 def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
-    upload(admin_client, make.make_edition(), ("p.json", papers_file(program(paper("p1", "Ada")))))
+    upload_papers(admin_client, make.make_edition(), paper("p1", "Ada"))
     UploadPart.objects.all().delete()
     run_worker()
 
@@ -312,7 +308,7 @@ def store_progress(job: ImportJob, seconds: int) -> None:
 def test_worker_without_progress_for_90_seconds_is_reported_as_stopped(
     admin_client: Client, edition: Edition, seconds: int, message: str
 ) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     store_progress(job, seconds)
 
     assert message in " ".join(admin_client.get(job_url(job)).text.split())
@@ -322,7 +318,7 @@ def test_worker_without_progress_for_90_seconds_is_reported_as_stopped(
 
 @pytest.mark.usefixtures("task_queue")
 def test_import_without_worker_shows_how_to_start_one(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     ImportJob.objects.update(changed_at=timezone.now() - timedelta(minutes=2))
 
     assert "manage.py db_worker" in admin_client.get(job_url(job)).text
@@ -334,7 +330,7 @@ def test_import_without_worker_shows_how_to_start_one(admin_client: Client, edit
 def test_failed_import_writes_nothing_and_can_be_retried(
     admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     with monkeypatch.context() as patch:
         patch.setattr("exchange.imports.load.write_rows", lambda *args: 1 / 0)
         job = press_button(admin_client, job, "confirm")
@@ -364,7 +360,7 @@ def test_files_are_removed_after_a_day(admin_client: Client, edition: Edition) -
 
 
 def test_import_with_removed_files_asks_for_a_new_upload(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     UploadPart.objects.all().delete()
     job = press_button(admin_client, job, "confirm")
     page = admin_client.get(job_url(job)).text
@@ -396,7 +392,7 @@ def test_large_file_is_stored_in_parts(admin_client: Client, edition: Edition) -
 
 
 def test_viewer_can_see_but_not_confirm_an_import(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     viewer = staff_client("view_importjob", "view_edition")
     page = viewer.get(job_url(job))
 
@@ -414,7 +410,7 @@ def test_importer_without_change_permission_can_choose_no_edition(edition: Editi
 
 
 def test_user_without_permission_cannot_see_an_import(admin_client: Client, edition: Edition) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     stranger = staff_client("view_paper")
     progress = f"/admin/exchange/importjob/{job.pk}/progress/"
 

@@ -16,16 +16,11 @@ from people.models import Institution, Person, PersonPair
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.programs import author, paper, program
-from tests.exchange.uploads import papers_file, press_button, program_file, upload
+from tests.exchange.uploads import papers_file, press_button, program_file, upload, upload_papers
 
 ROR = "https://ror.org/042nb2s44"
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def edition() -> Edition:
-    return make.make_edition()
 
 
 def role_client(edition: Edition, role: str) -> Client:
@@ -74,7 +69,7 @@ def change_state_while_reading(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_import_restarted_while_writing_writes_nothing(
     admin_client: Client, edition: Edition, change_state_while_reading: Any
 ) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     change_state_while_reading("reading")
     job = press_button(admin_client, job, "confirm")
 
@@ -86,7 +81,7 @@ def test_import_dropped_while_reading_has_no_preview(
     admin_client: Client, edition: Edition, change_state_while_reading: Any
 ) -> None:
     change_state_while_reading("dropped")
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
 
     assert (job.state, job.digest, PlannedRow.objects.count()) == ("dropped", "", 0)
 
@@ -94,7 +89,7 @@ def test_import_dropped_while_reading_has_no_preview(
 def test_failed_second_preview_fails_the_import(
     admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = upload(admin_client, edition, ("p.json", papers_file(program(paper("p1")))))
+    job = upload_papers(admin_client, edition, paper("p1"))
     make.make_paper(edition, uid="p1", title="By hand")
     monkeypatch.setattr(tasks, "store_plan", lambda *args: 1 / 0)
     job = press_button(admin_client, job, "confirm")

@@ -17,22 +17,24 @@ from tests.factories import make_edition
 pytestmark = pytest.mark.django_db
 
 
-def program(**event: Any) -> Program:
-    row = {"id": 5, "uid": "ab", "name": "On A", "eventtype": "Poster", "authors": [], **event}
-    page = {"count": 1, "next": None, "previous": None, "results": [row]}
-    source = Source("events.json", json.dumps(page).encode())
+def events_program(*events: dict[str, Any]) -> Program:
+    """Return the program of a file of posters, which may have other fields."""
+    poster = {"id": 5, "uid": "ab", "name": "On A", "eventtype": "Poster", "authors": []}
+    rows = [{**poster, **event} for event in events]
+    page = {"count": len(rows), "next": None, "previous": None, "results": rows}
     read = readable()["orals_posters"].read
     assert read
+    source = Source("events.json", json.dumps(page).encode())
     return read([source], Context("2021", 2021, "America/Los_Angeles"))
 
 
 def test_topic_of_two_levels_is_loaded_and_has_a_page(client: Client) -> None:
     make_edition()
-    load(program(topic="Computer Vision->Other"), "2021")
+    load(events_program({"topic": "Computer Vision->Other"}), "2021")
 
     topic = Paper.objects.get().topic
     assert topic is not None
-    assert (topic.name, [one.name for one in topic.ancestors]) == ("Other", ["Computer Vision"])
+    assert (topic.name, [ancestor.name for ancestor in topic.ancestors]) == ("Other", ["Computer Vision"])
     page = client.get(topic.get_absolute_url())
     assert (page.status_code, "On A" in page.text) == (200, True)
 
@@ -40,7 +42,7 @@ def test_topic_of_two_levels_is_loaded_and_has_a_page(client: Client) -> None:
 def test_problem_of_a_topic_names_file_and_row() -> None:
     make_edition()
     with pytest.raises(ProgramError) as error:
-        load(program(topic=f"Computer Vision->{'x' * 200}"), "2021")
+        load(events_program({"topic": f"Computer Vision->{'x' * 200}"}), "2021")
     (problem,) = error.value.problems
     assert str(problem).startswith("events.json, results[0] (5), name: ")
     assert not Topic.objects.exists()
@@ -48,13 +50,11 @@ def test_problem_of_a_topic_names_file_and_row() -> None:
 
 def posters(*starts: str, **fields: Any) -> Program:
     """Return a program of posters in one session that begin at these times."""
-    rows = [
+    events = [
         {
             "id": 10 + number,
             "uid": f"p{number}",
             "name": f"On {number}",
-            "eventtype": "Poster",
-            "authors": [],
             "parent_id": 7,
             "session": "Posters",
             "starttime": f"2021-04-06T{start}:00+00:00",
@@ -63,11 +63,7 @@ def posters(*starts: str, **fields: Any) -> Program:
         }
         for number, start in enumerate(starts)
     ]
-    page = {"count": len(rows), "next": None, "previous": None, "results": rows}
-    read = readable()["orals_posters"].read
-    assert read
-    source = Source("events.json", json.dumps(page).encode())
-    return read([source], Context("2021", 2021, "America/Los_Angeles"))
+    return events_program(*events)
 
 
 @pytest.mark.parametrize("new_start", ["16:30", "17:30"])

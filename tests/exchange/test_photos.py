@@ -12,8 +12,8 @@ from exchange.jobs.photos import fetch_photos
 from exchange.jobs.undo import undo
 from exchange.records import PersonRef, PhotoRecord, Program
 from people.models import Person
+from tests.exchange.fake_site import FakeSite
 from tests.exchange.programs import author, paper, program
-from tests.exchange.test_fetch import FakeSite
 from tests.factories import make_edition
 
 pytestmark = pytest.mark.django_db
@@ -28,11 +28,9 @@ def image_bytes(kind: str = "PNG") -> bytes:
 
 @pytest.fixture
 def site() -> Iterator[FakeSite]:
-    fake_site = FakeSite()
-    fake_site.policy = replace(fake_site.policy, token="")
-    yield fake_site
-    fake_site.server.shutdown()
-    fake_site.server.server_close()
+    with FakeSite() as site:
+        site.policy = replace(site.policy, token="")
+        yield site
 
 
 def program_with_photo(site: FakeSite) -> Program:

@@ -8,6 +8,7 @@ from exchange.formats import readable
 from exchange.imports.load import load
 from exchange.models import ImportRun, Provenance
 from exchange.problems import ProgramError
+from exchange.records import Program
 from papers.models import Paper
 from tests.exchange.programs import program
 from tests.exchange.samples import CONTEXT, sample_files
@@ -21,7 +22,7 @@ AMBIGUOUS_PAIRS = {
 }
 
 
-def read_files(name: str, sources: list[Source]) -> object:
+def read_files(name: str, sources: list[Source]) -> Program:
     fmt = readable()[name]
     assert fmt.read
     return fmt.read(sources, CONTEXT)
@@ -31,13 +32,9 @@ def read_files(name: str, sources: list[Source]) -> object:
 @pytest.mark.parametrize("name", NAMES)
 def test_second_import_of_a_format_changes_nothing(name: str) -> None:
     load(program(), "2021")
-    fmt = readable()[name]
-    assert fmt.read
     Edition.objects.update(slug=CONTEXT.edition)
-    parsed = fmt.read(
-        [Source(file.name, file.content.replace(b"2020-04", b"2021-04")) for file in sample_files(name)],
-        CONTEXT,
-    )
+    files = [Source(file.name, file.content.replace(b"2020-04", b"2021-04")) for file in sample_files(name)]
+    parsed = read_files(name, files)
 
     preview = load(parsed, "2021", dry_run=True)
     assert (Paper.objects.count(), ImportRun.objects.count()) == (0, 1)

@@ -15,7 +15,7 @@ from content.history.revert import CannotRevertError
 from exchange.imports.load import load
 from exchange.jobs.undo import plan_undo, undo
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import EditionRecord
+from exchange.records import EditionRecord, PaperRecord, Program
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
@@ -27,10 +27,14 @@ pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
 
 
-def import_papers(*papers: Any) -> ImportRun:
-    run = load(program(*papers), "2021", files=["papers.json"]).run
+def import_program(imported: Program) -> ImportRun:
+    run = load(imported, "2021", files=["papers.json"]).run
     assert run is not None
     return run
+
+
+def import_papers(*papers: PaperRecord) -> ImportRun:
+    return import_program(program(*papers))
 
 
 def printed_authors(uid: str = "p1") -> list[tuple[int, str]]:
@@ -39,8 +43,7 @@ def printed_authors(uid: str = "p1") -> list[tuple[int, str]]:
 
 
 def test_undo_removes_everything_but_the_edition() -> None:
-    run = load(complete_program(), "2021").run
-    assert run is not None
+    run = import_program(complete_program())
     undo(run)
 
     assert {model.__name__: model._default_manager.count() for model in MODELS} == {
@@ -48,9 +51,7 @@ def test_undo_removes_everything_but_the_edition() -> None:
     }
     assert Edition.objects.count() == 1
     assert ImportRun.objects.get().undone_at is not None
-    second_run = load(complete_program(), "2021").run
-    assert second_run is not None
-    assert second_run.created["paper"]
+    assert import_program(complete_program()).created["paper"]
 
 
 def test_author_added_by_hand_moves_up_after_undo(edition: Edition) -> None:
@@ -63,8 +64,7 @@ def test_author_added_by_hand_moves_up_after_undo(edition: Edition) -> None:
 
 
 def test_undo_removes_presentations_without_a_session(edition: Edition) -> None:
-    run = load(program(paper("p1"), presentations=(talk("t1", paper="p1"),)), "2021").run
-    assert run is not None
+    run = import_program(program(paper("p1"), presentations=(talk("t1", paper="p1"),)))
     result = undo(run)
 
     assert (Paper.objects.count(), Presentation.objects.count(), result.kept) == (0, 0, [])
@@ -116,8 +116,7 @@ def test_hand_edited_field_is_kept_and_others_are_restored(edition: Edition) -> 
 
 
 def test_room_of_a_session_added_by_hand_is_kept(edition: Edition) -> None:
-    run = load(complete_program(), "2021").run
-    assert run is not None
+    run = import_program(complete_program())
     room = Room.objects.earliest("pk")
     make.make_session(Edition.objects.get(slug="2021"), room=room, title="By hand")
     undo(run)
@@ -241,8 +240,7 @@ def test_undo_requires_permission(client: Client, edition: Edition, django_user_
 
 def test_editor_cannot_undo_changes_of_the_edition(client: Client, edition: Edition) -> None:
     program_with_venue = replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere"))
-    run = load(program_with_venue, "2021").run
-    assert run is not None
+    run = import_program(program_with_venue)
     address = reverse("admin:exchange_importrun_undo", args=[run.pk])
     client.force_login(add_member("mia", edition, "editor"))
     reasons = [method(address).context["reasons"] for method in (client.get, client.post)]

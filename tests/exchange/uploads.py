@@ -11,21 +11,22 @@ from conference.models import Edition
 from exchange.files import Context
 from exchange.formats import program_json
 from exchange.models import ImportJob
-from exchange.records import Program
+from exchange.records import PaperRecord, Program
 from tests.api.writing import make_staff
+from tests.exchange.programs import program
 
 ADD_URL = "/admin/exchange/importjob/add/"
 
 
-def program_file(program: Program) -> bytes:
+def program_file(records: Program) -> bytes:
     """Return a program as a file."""
-    (output_file,) = program_json.write(program, Context("2021", 2021, "America/Los_Angeles"))
+    (output_file,) = program_json.write(records, Context("2021", 2021, "America/Los_Angeles"))
     return b"".join(output_file.chunks)
 
 
-def papers_file(program: Program) -> bytes:
+def papers_file(records: Program) -> bytes:
     """Return a file of the papers and people only."""
-    parts = json.loads(program_file(program))
+    parts = json.loads(program_file(records))
     return json.dumps({name: parts[name] for name in ("format", "version", "papers")}).encode()
 
 
@@ -36,6 +37,11 @@ def upload(client: Client, edition: Edition | None, *files: tuple[str, bytes], *
     response = client.post(ADD_URL, data)
     assert response.status_code == 302, response.context["form"].errors
     return ImportJob.objects.latest("pk")
+
+
+def upload_papers(client: Client, edition: Edition, *papers: PaperRecord) -> ImportJob:
+    """Upload p.json, a file of these papers, and return the job."""
+    return upload(client, edition, ("p.json", papers_file(program(*papers))))
 
 
 def job_url(job: ImportJob) -> str:
