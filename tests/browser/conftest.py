@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from conference.static_files import STYLESHEETS, bundle
 from tests.browser.axe import DESKTOP
-from tests.browser.visitor import SECURE_HOST, sign_in
+from tests.browser.visitor import SECURE_HOST, OpenPage, sign_in
 from tests.demo.programs import import_demo
 from tests.processes import free_port
 from website.wsgi import pages
@@ -52,7 +52,7 @@ def browser(chromium: str, secure_port: int) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
     """Yield a function that opens a page with its own browser profile.
 
     All pages are closed before the server stops, because its threads must not outlive their connection.
@@ -77,8 +77,8 @@ def console_errors() -> list[str]:
 
 @pytest.fixture
 def open_desk(
-    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, console_errors: list[str]
-) -> Callable[..., Page]:
+    open_page: OpenPage, live_server: LiveServer, transactional_db: None, console_errors: list[str]
+) -> OpenPage:
     """Return a function that opens a page as a signed-in superuser."""
     chair = User.objects.create_superuser("chair", "chair@example.org", "secret")
 
@@ -96,7 +96,7 @@ def open_desk(
 
 
 @pytest.fixture
-def page(open_desk: Callable[..., Page]) -> Page:
+def page(open_desk: OpenPage) -> Page:
     """Return a page of a signed-in superuser."""
     return open_desk()
 

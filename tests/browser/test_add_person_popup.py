@@ -13,7 +13,7 @@ from papers.models import Authorship, Paper
 from people.models import CommitteeRole, Person
 from tests import factories as make
 from tests.access.world import add_member
-from tests.browser.visitor import sign_in
+from tests.browser.visitor import OpenPage, sign_in
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
@@ -123,7 +123,7 @@ def test_person_is_created_from_a_typed_name(paper_form: Page, console_errors: l
 
 
 def test_create_option_is_hidden_without_permission_to_add(
-    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None
+    open_page: OpenPage, live_server: LiveServer, transactional_db: None
 ) -> None:
     edition, page = make.make_edition(), open_page()
     sign_in(page, live_server.url, add_member("editor", edition, Role.EDITOR))

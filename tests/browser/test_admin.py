@@ -1,7 +1,5 @@
 """The admin in a browser: no CSP errors, no axe violations, choices by keyboard."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -10,6 +8,7 @@ from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
 from tests.browser.axe import DESKTOP, PHONE, display_issues, violations
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_presentation, make_room, make_session
 from tests.posted import address
 
@@ -55,7 +54,7 @@ def test_admin_pages_have_no_console_errors_and_no_axe_violations(
     assert {path: issues for path, issues in issues_by_path.items() if issues} == {}
 
 
-def test_login_page_has_no_axe_violations(open_page: Callable[..., Page], transactional_db: None) -> None:
+def test_login_page_has_no_axe_violations(open_page: OpenPage, transactional_db: None) -> None:
     page = open_page()
     page.goto("/admin/")
 

@@ -1,6 +1,6 @@
 """Pages of the admin without axe violations: the lists and forms of all models, and other pages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.posted import address
 from tests.website.sample_program import make_public_program
 
@@ -48,7 +49,7 @@ def issues_by_path(page: Page, paths: list[str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_pages_of_each_model_have_no_axe_violations(app: str, open_desk: Callable[..., Page]) -> None:
+def test_pages_of_each_model_have_no_axe_violations(app: str, open_desk: OpenPage) -> None:
     make_public_program()
     models: list[Any] = [model for model in MODELS if model._meta.app_label == app]
     results = issues_by_path(open_desk(), [path for model in models for path in model_urls(model)])
@@ -58,7 +59,7 @@ def test_pages_of_each_model_have_no_axe_violations(app: str, open_desk: Callabl
     assert {path: issues for path, issues in results.items() if issues} == {}
 
 
-def test_other_admin_pages_have_no_axe_violations(open_desk: Callable[..., Page]) -> None:
+def test_other_admin_pages_have_no_axe_violations(open_desk: OpenPage) -> None:
     make_public_program()
     publish_url = f"/admin/conference/edition/{Edition.objects.get(slug='2021').pk}/publish/?part="
     paths = ["/admin/", "/admin/schedule/session/clashes/", "/admin/password_change/"]

@@ -1,12 +1,11 @@
 """My agenda in Chromium: stars, calendar file, other tabs and devices, deletion, invalid storage."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from schedule.models import Agenda, Session
 from tests.browser.axe import NARROW, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 DAY, AGENDA = "/2021/schedule/2021-04-06/", "/2021/agenda/"
@@ -39,7 +38,7 @@ def wait_for_count(page: Page, number: int) -> None:
     expect(page.locator("[data-count]")).to_have_text(f" · {number}" if number else "")
 
 
-def test_starred_sessions_are_in_the_agenda_and_its_calendar_file(open_page: Callable[..., Page]) -> None:
+def test_starred_sessions_are_in_the_agenda_and_its_calendar_file(open_page: OpenPage) -> None:
     page = open_page(accept_downloads=True)
     star(page, OPENING, CORTEX)
     wait_for_count(page, 2)
@@ -59,7 +58,7 @@ def test_starred_sessions_are_in_the_agenda_and_its_calendar_file(open_page: Cal
     assert not Agenda.objects.exists()
 
 
-def test_star_button_is_44_pixels_large_and_works_by_keyboard(open_page: Callable[..., Page]) -> None:
+def test_star_button_is_44_pixels_large_and_works_by_keyboard(open_page: OpenPage) -> None:
     page = open_page(viewport={"width": 320, "height": 700})
     page.goto(DAY)
     button = page.get_by_role("button", name=OPENING, exact=True)
@@ -72,7 +71,7 @@ def test_star_button_is_44_pixels_large_and_works_by_keyboard(open_page: Callabl
         expect(button).to_have_attribute("aria-pressed", pressed)
 
 
-def test_star_is_shown_in_other_tabs_at_once(open_page: Callable[..., Page]) -> None:
+def test_star_is_shown_in_other_tabs_at_once(open_page: OpenPage) -> None:
     tab = open_page()
     tab.goto(DAY)
     other_tab, agenda_tab = tab.context.new_page(), tab.context.new_page()
@@ -89,7 +88,7 @@ def test_star_is_shown_in_other_tabs_at_once(open_page: Callable[..., Page]) -> 
     wait_for_count(agenda_tab, 2)
 
 
-def test_private_link_merges_the_agendas_of_two_devices(open_page: Callable[..., Page]) -> None:
+def test_private_link_merges_the_agendas_of_two_devices(open_page: OpenPage) -> None:
     phone, desktop = open_page(), open_page()
     star(phone, OPENING)
     link = save_agenda(phone)
@@ -108,7 +107,7 @@ def test_private_link_merges_the_agendas_of_two_devices(open_page: Callable[...,
     assert desktop.get_by_role("link", name="Opening Remarks").count() == 0
 
 
-def test_read_only_link_shows_the_agenda_without_changing_it(open_page: Callable[..., Page]) -> None:
+def test_read_only_link_shows_the_agenda_without_changing_it(open_page: OpenPage) -> None:
     owner, guest = open_page(), open_page()
     star(owner, OPENING)
     save_agenda(owner)
@@ -122,7 +121,7 @@ def test_read_only_link_shows_the_agenda_without_changing_it(open_page: Callable
     assert Agenda.objects.count() == 1
 
 
-def test_deleted_agenda_is_deleted_on_the_site_and_in_all_browsers(open_page: Callable[..., Page]) -> None:
+def test_deleted_agenda_is_deleted_on_the_site_and_in_all_browsers(open_page: OpenPage) -> None:
     page, other_page = open_page(), open_page()
     star(page, OPENING)
     link = save_agenda(page)
@@ -144,7 +143,7 @@ def test_deleted_agenda_is_deleted_on_the_site_and_in_all_browsers(open_page: Ca
     wait_for_count(other_page, 1)
 
 
-def test_agenda_stored_only_in_the_browser_is_deleted(open_page: Callable[..., Page]) -> None:
+def test_agenda_stored_only_in_the_browser_is_deleted(open_page: OpenPage) -> None:
     page = open_page()
     star(page, OPENING)
     page.goto(AGENDA)
@@ -167,7 +166,7 @@ def test_agenda_stored_only_in_the_browser_is_deleted(open_page: Callable[..., P
         "\u0000",
     ],
 )
-def test_invalid_stored_agenda_is_cleared_with_a_message(open_page: Callable[..., Page], stored: str) -> None:
+def test_invalid_stored_agenda_is_cleared_with_a_message(open_page: OpenPage, stored: str) -> None:
     page = open_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -182,7 +181,7 @@ def test_invalid_stored_agenda_is_cleared_with_a_message(open_page: Callable[...
     assert errors == []
 
 
-def test_agenda_is_saved_on_the_site_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_agenda_is_saved_on_the_site_without_javascript(open_page: OpenPage) -> None:
     page = open_page(java_script_enabled=False)
     page.goto(DAY)
     page.get_by_role("button", name=OPENING, exact=True).click()
@@ -199,7 +198,7 @@ def test_agenda_is_saved_on_the_site_without_javascript(open_page: Callable[...,
     assert not Agenda.objects.exists()
 
 
-def test_moved_session_is_marked_until_dismissed(open_page: Callable[..., Page]) -> None:
+def test_moved_session_is_marked_until_dismissed(open_page: OpenPage) -> None:
     page = open_page()
     star(page, OPENING)
     session = Session.objects.published().get(title="Opening Remarks", edition__slug="2021")
@@ -213,7 +212,7 @@ def test_moved_session_is_marked_until_dismissed(open_page: Callable[..., Page])
     assert page.get_by_text("Moved since").count() == 0
 
 
-def test_agenda_pages_have_no_axe_violations(open_page: Callable[..., Page]) -> None:
+def test_agenda_pages_have_no_axe_violations(open_page: OpenPage) -> None:
     page = open_page(viewport=NARROW)
     issues = []
     star(page, OPENING, CORTEX)
@@ -226,7 +225,7 @@ def test_agenda_pages_have_no_axe_violations(open_page: Callable[..., Page]) -> 
 
 
 def test_posters_of_a_large_session_are_filtered_by_star(
-    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
     monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
@@ -244,7 +243,7 @@ def test_posters_of_a_large_session_are_filtered_by_star(
     assert display_issues(page, [(NARROW, "light"), (NARROW, "dark")]) == []
 
 
-def test_private_link_is_copied_and_shown_as_qr_code(open_page: Callable[..., Page]) -> None:
+def test_private_link_is_copied_and_shown_as_qr_code(open_page: OpenPage) -> None:
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     star(page, OPENING)
     link = save_agenda(page)

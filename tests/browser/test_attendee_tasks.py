@@ -1,17 +1,16 @@
 """Common tasks of attendees in few steps: time and room of a paper, posters of a day, phone calendar."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.axe import DESKTOP, PHONE
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 
 def test_search_on_a_phone_shows_time_of_a_paper_after_one_tap(
-    open_page: Callable[..., Page],
+    open_page: OpenPage,
 ) -> None:
     page = open_page(viewport=PHONE)
     page.goto("/2021/")
@@ -25,7 +24,7 @@ def test_search_on_a_phone_shows_time_of_a_paper_after_one_tap(
     assert page.evaluate("scrollY") == 0
 
 
-def test_posters_of_a_topic_on_a_day_are_found_with_one_query(open_page: Callable[..., Page]) -> None:
+def test_posters_of_a_topic_on_a_day_are_found_with_one_query(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/")
     box = page.locator(".bar form.search").get_by_role("combobox")
@@ -41,7 +40,7 @@ def test_posters_of_a_topic_on_a_day_are_found_with_one_query(open_page: Callabl
         expect(row).to_contain_text("Tue 6 Apr")
 
 
-def test_agenda_is_added_to_a_phone_calendar_without_typing(open_page: Callable[..., Page]) -> None:
+def test_agenda_is_added_to_a_phone_calendar_without_typing(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE)
     page.goto("/2021/schedule/2021-04-06/")
     page.locator("main .star").first.click()

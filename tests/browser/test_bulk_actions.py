@@ -1,12 +1,11 @@
 """Bulk actions in a browser: from the filter to the preview, the change and its revert."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from papers.models import Paper
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper, make_topic
 from tests.posted import address
 
@@ -17,7 +16,7 @@ def topic_names() -> list[str]:
     return [paper.topic.name if paper.topic else "" for paper in Paper.objects.order_by("pk")]
 
 
-def test_topic_is_set_on_all_filtered_papers_and_reverted(open_desk: Callable[..., Page]) -> None:
+def test_topic_is_set_on_all_filtered_papers_and_reverted(open_desk: OpenPage) -> None:
     edition = make_edition()
     make_topic(edition, "Compilers")
     for number in range(55):

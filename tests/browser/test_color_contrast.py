@@ -1,13 +1,12 @@
 """Text in the color of a kind or topic is readable, whatever color chairs choose."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from conference.models import Edition
 from schedule.session_kinds import BuiltInPresentationKind, BuiltInSessionKind
 from tests import factories as make
+from tests.browser.visitor import OpenPage
 from website.colors import PALETTE_TOPICS
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
@@ -61,7 +60,7 @@ MEASURE = """([hues, pairs]) => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_in_every_hue_is_readable(open_page: Callable[..., Page], scheme: str) -> None:
+def test_text_in_every_hue_is_readable(open_page: OpenPage, scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     page.goto("/2021/")
     contrasts = page.evaluate(MEASURE, [[*BUILT_IN, *PALETTE, *WHEEL, *EXTREMES], PUBLIC_PAIRS])
@@ -71,7 +70,7 @@ def test_text_in_every_hue_is_readable(open_page: Callable[..., Page], scheme: s
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_timetable_of_the_desk_is_readable_in_every_hue(open_desk: Callable[..., Page], scheme: str) -> None:
+def test_timetable_of_the_desk_is_readable_in_every_hue(open_desk: OpenPage, scheme: str) -> None:
     page = open_desk(color_scheme=scheme)
     page.goto("/admin/schedule/session/timetable/")
     contrasts = page.evaluate(MEASURE, [[*BUILT_IN, *WHEEL, *EXTREMES], DESK_PAIRS])
@@ -80,7 +79,7 @@ def test_timetable_of_the_desk_is_readable_in_every_hue(open_desk: Callable[...,
     assert [contrast_row for contrast_row in contrasts if min(contrast_row[1:]) < MIN_CONTRAST] == []
 
 
-def test_timetable_of_the_desk_shows_the_color_of_a_session_kind(open_desk: Callable[..., Page]) -> None:
+def test_timetable_of_the_desk_shows_the_color_of_a_session_kind(open_desk: OpenPage) -> None:
     edition = Edition.objects.get(slug="2021")
     make.make_session_kind(edition.conference, "Oral", slug="oral", color="#112233")
     page = open_desk()

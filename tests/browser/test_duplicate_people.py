@@ -1,7 +1,5 @@
 """Duplicate people in a browser: the list of pairs, comparison, merge and its revert, by keyboard."""
 
-from collections.abc import Callable
-
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
@@ -10,6 +8,7 @@ from people.duplicates import storage
 from people.merging import merge
 from people.models import Person, PersonPair
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_institution, make_paper, make_person
 from tests.posted import address
 
@@ -37,9 +36,7 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
-def test_people_are_merged_and_the_merge_is_reverted_by_keyboard(
-    open_desk: Callable[..., Page], script: bool
-) -> None:
+def test_people_are_merged_and_the_merge_is_reverted_by_keyboard(open_desk: OpenPage, script: bool) -> None:
     person, duplicate = make_duplicates()
     page = open_desk(java_script_enabled=script)
     page.goto("/admin/people/personpair/")
@@ -63,7 +60,7 @@ def test_people_are_merged_and_the_merge_is_reverted_by_keyboard(
     assert Person.objects.get(pk=person.pk).name == "Paolo Costantini"
 
 
-def test_all_choices_of_a_comparison_are_reached_with_tab(open_desk: Callable[..., Page]) -> None:
+def test_all_choices_of_a_comparison_are_reached_with_tab(open_desk: OpenPage) -> None:
     person, duplicate = make_duplicates()
     page = open_desk()
     page.goto(f"/admin/people/person/compare/?id={person.pk}&id={duplicate.pk}")
@@ -75,9 +72,7 @@ def test_all_choices_of_a_comparison_are_reached_with_tab(open_desk: Callable[..
     assert not PersonPair.objects.exists()
 
 
-def test_people_pages_have_no_axe_violations(
-    open_desk: Callable[..., Page], console_errors: list[str]
-) -> None:
+def test_people_pages_have_no_axe_violations(open_desk: OpenPage, console_errors: list[str]) -> None:
     person, duplicate = make_duplicates()
     merged = merge.merge(make_person("Ada Uno"), [make_person("A. Uno")])
     page = open_desk()

@@ -1,15 +1,14 @@
 """Edit conflicts and pages of history in a browser: the second save is refused and merged."""
 
-from collections.abc import Callable
-
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from content.history import ChangeSet, RowChange
 from exchange.models import ImportRun
 from papers.models import Paper
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper
 from tests.posted import address
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
-def test_conflicting_save_is_refused_and_merged(open_desk: Callable[..., Page], script: bool) -> None:
+def test_conflicting_save_is_refused_and_merged(open_desk: OpenPage, script: bool) -> None:
     paper = make_paper(make_edition(), ["Ada"], title="First", track="Old", abstract="Two\nlines")
     page = open_desk(java_script_enabled=script)
     page.goto(address(paper, "change"))
@@ -37,7 +36,7 @@ def test_conflicting_save_is_refused_and_merged(open_desk: Callable[..., Page], 
 
 
 def test_conflict_and_history_pages_have_no_axe_violations(
-    open_desk: Callable[..., Page], console_errors: list[str]
+    open_desk: OpenPage, console_errors: list[str]
 ) -> None:
     paper = make_paper(make_edition(), ["Ada"], title="A title that is long enough to be compared by words")
     first_change = ChangeSet.objects.latest("pk")

@@ -94,9 +94,7 @@ def test_lists_fit_next_to_menu_and_filter(page: Page) -> None:
     overflow_by_model = {}
     for model in (Edition, Room, Session, Paper, Presentation, Authorship):
         page.goto(address(model, "changelist"))
-        overflow_by_model[model] = page.locator("#changelist-form .results").evaluate(
-            "box => box.scrollWidth - box.clientWidth"
-        )
+        overflow_by_model[model] = page.locator("#changelist-form .results").evaluate(OVERFLOW)
     header_row = page.locator("#result_list thead")
 
     assert {model: overflow for model, overflow in overflow_by_model.items() if overflow} == {}

@@ -1,6 +1,6 @@
 """Imports in a browser: preview, confirmation, revert; a resolved conflict; an exported list."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from django.urls import reverse
@@ -15,6 +15,7 @@ from exchange.models import Conflict, ImportJob
 from papers.models import Paper
 from schedule.models import Presentation
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.exchange.programs import paper, program
 from tests.exchange.uploads import ADD_URL, job_url, papers_file
 from tests.factories import make_edition
@@ -25,9 +26,7 @@ SCRIPTS = pytest.mark.parametrize("script", [True, False], ids=["with script", "
 
 
 @pytest.fixture
-def open_chair_page(
-    open_desk: Callable[..., Page], console_errors: list[str]
-) -> Iterator[Callable[..., Page]]:
+def open_chair_page(open_desk: OpenPage, console_errors: list[str]) -> Iterator[OpenPage]:
     """Yield a function that opens a page as a chair. An error in its console fails the test."""
     yield open_desk
     assert console_errors == []
@@ -62,7 +61,7 @@ def upload_papers(page: Page, *titles: str) -> None:
 
 @SCRIPTS
 def test_import_is_previewed_confirmed_and_reverted(
-    open_chair_page: Callable[..., Page], edition: Edition, script: bool
+    open_chair_page: OpenPage, edition: Edition, script: bool
 ) -> None:
     page = open_chair_page(java_script_enabled=script)
     upload_papers(page, "New", "Newer", "Old", "Fourth")
@@ -82,7 +81,7 @@ def test_import_is_previewed_confirmed_and_reverted(
 
 @SCRIPTS
 def test_import_page_shows_the_progress_of_the_worker(
-    open_chair_page: Callable[..., Page], edition: Edition, script: bool, settings: Settings
+    open_chair_page: OpenPage, edition: Edition, script: bool, settings: Settings
 ) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     page = open_chair_page(java_script_enabled=script)
@@ -99,9 +98,7 @@ def test_import_page_shows_the_progress_of_the_worker(
 
 
 @SCRIPTS
-def test_conflict_is_decided_by_keyboard(
-    open_chair_page: Callable[..., Page], edition: Edition, script: bool
-) -> None:
+def test_conflict_is_decided_by_keyboard(open_chair_page: OpenPage, edition: Edition, script: bool) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
     page = open_chair_page(java_script_enabled=script)
     page.goto(reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk]))
@@ -114,9 +111,7 @@ def test_conflict_is_decided_by_keyboard(
 
 
 @SCRIPTS
-def test_filtered_list_is_exported_as_csv(
-    open_chair_page: Callable[..., Page], edition: Edition, script: bool
-) -> None:
+def test_filtered_list_is_exported_as_csv(open_chair_page: OpenPage, edition: Edition, script: bool) -> None:
     page = open_chair_page(java_script_enabled=script)
     page.goto("/admin/papers/paper/?o=1&todo=without_session")
     page.locator(".export-menu summary").focus()
@@ -128,7 +123,7 @@ def test_filtered_list_is_exported_as_csv(
     assert sorted(line.split(",")[1] for line in content.splitlines()[1:]) == ["By hand", "Old", "Old"]
 
 
-def test_import_pages_have_no_axe_violations(open_chair_page: Callable[..., Page], edition: Edition) -> None:
+def test_import_pages_have_no_axe_violations(open_chair_page: OpenPage, edition: Edition) -> None:
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
     page = open_chair_page()
     upload_papers(page, "Newest", "Newer", "Old", "Fourth")
@@ -163,7 +158,7 @@ P2\tPosters of Tuesday\tFast chips\tBo Li\tCMU\tApril 6\t10:00-11:30
 
 @SCRIPTS
 def test_columns_of_a_pasted_table_are_mapped(
-    open_chair_page: Callable[..., Page], edition: Edition, script: bool
+    open_chair_page: OpenPage, edition: Edition, script: bool
 ) -> None:
     page = open_chair_page(java_script_enabled=script)
     page.set_viewport_size({"width": 1280, "height": 900})

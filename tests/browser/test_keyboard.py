@@ -1,6 +1,6 @@
 """The desk by keyboard alone: the focus is always visible, and not lost after an action."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from schedule.working_copy.block import edit_working_copy, open_copies
 from schedule.working_copy.release import open_copy
 from tests import factories as make
 from tests.browser.axe import DESK_DISPLAYS, DESKTOP, PHONE, display_issues
+from tests.browser.visitor import OpenPage
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
@@ -49,7 +50,7 @@ def edition(transactional_db: None) -> Edition:
 
 
 @pytest.fixture
-def desk_page(open_desk: Callable[..., Page], console_errors: list[str]) -> Iterator[Page]:
+def desk_page(open_desk: OpenPage, console_errors: list[str]) -> Iterator[Page]:
     yield open_desk()
     assert console_errors == []
 
@@ -175,7 +176,7 @@ def test_room_change_is_announced_by_keyboard(edition: Edition, desk_page: Page)
     assert str(session.room) == "Hall B"
 
 
-def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: Callable[..., Page]) -> None:
+def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage) -> None:
     copy = open_copy(edition, User.objects.get(), timezone.now())
     session = Session.objects.get(title="Vision talks")
     poster_session = make.make_session(edition, kind="poster", title="Posters", status="published")

@@ -1,13 +1,12 @@
 """Controls above lists: collapsed on a phone, open on a desktop, and a single search form."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests import factories as make
 from tests.browser.axe import DESKTOP, PHONE, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -32,7 +31,7 @@ def bottom(locator: Locator) -> float:
 
 
 @pytest.mark.parametrize("path", CONTENT_SELECTORS)
-def test_content_begins_soon_after_the_heading_on_a_phone(open_page: Callable[..., Page], path: str) -> None:
+def test_content_begins_soon_after_the_heading_on_a_phone(open_page: OpenPage, path: str) -> None:
     page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(path)
     content_box = page.locator("main").locator(CONTENT_SELECTORS[path]).first.bounding_box()
@@ -42,7 +41,7 @@ def test_content_begins_soon_after_the_heading_on_a_phone(open_page: Callable[..
 
 
 def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
-    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 1)
     edition = make.make_edition(2031)
@@ -70,7 +69,7 @@ def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
     assert display_issues(page, [(PHONE, "light"), (PHONE, "dark")]) == []
 
 
-def test_collapsed_controls_open_on_a_phone_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_collapsed_controls_open_on_a_phone_without_javascript(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE, java_script_enabled=False)
     for path, name in ((f"{DAY}?view=grid", "Kind"), ("/2021/papers/", "Sort")):
         page.goto(path)
@@ -80,7 +79,7 @@ def test_collapsed_controls_open_on_a_phone_without_javascript(open_page: Callab
         expect(control).to_be_visible()
 
 
-def test_open_controls_have_no_axe_violations(open_page: Callable[..., Page]) -> None:
+def test_open_controls_have_no_axe_violations(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE)
     issues: list[str] = []
     for path in (f"{DAY}?view=grid", "/2021/papers/", "/2021/search/?q=compiler"):
@@ -92,7 +91,7 @@ def test_open_controls_have_no_axe_violations(open_page: Callable[..., Page]) ->
     assert issues == []
 
 
-def test_controls_are_not_collapsed_on_a_desktop(open_page: Callable[..., Page]) -> None:
+def test_controls_are_not_collapsed_on_a_desktop(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
     expect(page.locator("summary", has_text="Options")).to_be_hidden()
@@ -105,14 +104,14 @@ def test_controls_are_not_collapsed_on_a_desktop(open_page: Callable[..., Page])
         expect(page.get_by_role("navigation", name=name, exact=True)).to_be_visible()
 
 
-def test_search_page_has_one_search_form(open_page: Callable[..., Page]) -> None:
+def test_search_page_has_one_search_form(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     for path in ("/2021/search/?q=compiler", "/search/?q=compiler"):
         page.goto(path)
         expect(page.get_by_role("search")).to_have_count(1)
 
 
-def test_header_search_on_the_papers_page_expands_on_click(open_page: Callable[..., Page]) -> None:
+def test_header_search_on_the_papers_page_expands_on_click(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/papers/")
     form = page.locator(".bar .search")
@@ -128,7 +127,7 @@ def test_header_search_on_the_papers_page_expands_on_click(open_page: Callable[.
     expect(page).to_have_url("/2021/search/?q=cortex")
 
 
-def test_tab_bar_causes_no_target_size_violations(open_page: Callable[..., Page]) -> None:
+def test_tab_bar_causes_no_target_size_violations(open_page: OpenPage) -> None:
     """Check the first screen with its sticky bars, as Lighthouse does; `display_issues` makes them static."""
     page = open_page(viewport={"width": 412, "height": 823}, has_touch=True, is_mobile=True)
     for path in ("/2021/search/?q=compiler", "/2021/papers/", DAY):
@@ -138,7 +137,7 @@ def test_tab_bar_causes_no_target_size_violations(open_page: Callable[..., Page]
         assert [node["html"] for rule in axe_results["violations"] for node in rule["nodes"]] == []
 
 
-def test_footer_ends_above_the_tab_bar(open_page: Callable[..., Page]) -> None:
+def test_footer_ends_above_the_tab_bar(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto("/2021/papers/")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")

@@ -1,7 +1,5 @@
 """Members, invitations and the account page in Chromium: checked by axe on a desktop and a phone."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, Route
 from pytest_django.live_server_helper import LiveServer
@@ -10,14 +8,12 @@ from accounts.roles import Role
 from tests import factories as make
 from tests.access.world import add_member
 from tests.browser.axe import DESKTOP, PHONE, display_issues
-from tests.browser.visitor import create_invitation, sign_in
+from tests.browser.visitor import OpenPage, create_invitation, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_membership_pages_have_no_axe_violations(
-    live_server: LiveServer, open_page: Callable[..., Page]
-) -> None:
+def test_membership_pages_have_no_axe_violations(live_server: LiveServer, open_page: OpenPage) -> None:
     edition = make.make_edition(2021)
     owner = add_member("owner", edition, Role.OWNER)
     page = open_page(viewport=DESKTOP)
@@ -37,7 +33,7 @@ def page_issues(page: Page, url: str) -> list[str]:
 
 
 def test_invitation_page_sends_no_referrer_to_other_sites(
-    live_server: LiveServer, open_page: Callable[..., Page]
+    live_server: LiveServer, open_page: OpenPage
 ) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{live_server.url}{create_invitation(make.make_edition(2021))}")

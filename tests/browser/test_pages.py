@@ -1,16 +1,15 @@
 """Every type of page in Chromium: phone and desktop, light and dark, without JavaScript."""
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import ViewportSize
 
 from papers.models import Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Room, Session
 from tests import factories as make
 from tests.browser.axe import DESKTOP, DISPLAYS, SHOW_ALL_CONTENT, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -36,7 +35,7 @@ def page_urls() -> list[str]:
 
 
 def test_pages_have_no_overflow_no_console_messages_and_no_axe_violations(
-    open_page: Callable[..., Page],
+    open_page: OpenPage,
 ) -> None:
     page = open_page(viewport=DESKTOP)
     issues: list[str] = []
@@ -48,7 +47,7 @@ def test_pages_have_no_overflow_no_console_messages_and_no_axe_violations(
     assert [issue for issue in issues if "404 (Not Found)" not in issue] == []
 
 
-def test_text_of_every_page_is_the_same_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_text_of_every_page_is_the_same_without_javascript(open_page: OpenPage) -> None:
     page_with_script, page_without_script = (
         open_page(viewport=DESKTOP),
         open_page(viewport=DESKTOP, java_script_enabled=False),
@@ -62,7 +61,7 @@ def test_text_of_every_page_is_the_same_without_javascript(open_page: Callable[.
         assert texts[0] == texts[1]
 
 
-def test_download_descriptions_are_below_their_names(open_page: Callable[..., Page]) -> None:
+def test_download_descriptions_are_below_their_names(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/downloads/")
     for link in page.locator(".ways a").all():
@@ -73,7 +72,7 @@ def test_download_descriptions_are_below_their_names(open_page: Callable[..., Pa
     assert display_issues(page, DISPLAYS) == []
 
 
-def test_small_offices_of_a_committee_share_a_row(open_page: Callable[..., Page]) -> None:
+def test_small_offices_of_a_committee_share_a_row(open_page: OpenPage) -> None:
     edition = make.make_edition(2031)
     for position, office in enumerate(
         ["General Chair", "Program Chair", "Program Chair", *["Reviewer"] * 3], 1
@@ -90,7 +89,7 @@ def test_small_offices_of_a_committee_share_a_row(open_page: Callable[..., Page]
     assert display_issues(page, DISPLAYS) == []
 
 
-def test_front_page_of_many_conferences_uses_the_width(open_page: Callable[..., Page]) -> None:
+def test_front_page_of_many_conferences_uses_the_width(open_page: OpenPage) -> None:
     today = timezone.localdate()
     make.make_edition(
         2031, conference=make.make_conference(slug="alone", name="Alone"), start_date=today, end_date=today
@@ -107,7 +106,7 @@ def test_front_page_of_many_conferences_uses_the_width(open_page: Callable[..., 
     assert len({box["y"] for box in series_boxes}) == 1 < len(series_boxes)
 
 
-def test_skip_link_has_the_first_focus_and_links_to_the_main_content(open_page: Callable[..., Page]) -> None:
+def test_skip_link_has_the_first_focus_and_links_to_the_main_content(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/schedule/2021-04-06/")
     page.keyboard.press("Tab")
@@ -117,7 +116,7 @@ def test_skip_link_has_the_first_focus_and_links_to_the_main_content(open_page: 
 
 
 def test_pages_work_at_400_percent_zoom_with_forced_colors_and_reduced_motion(
-    open_page: Callable[..., Page],
+    open_page: OpenPage,
 ) -> None:
     # 1280 by 1024 pixels at a zoom of 400 %, as in WCAG 1.4.10.
     zoomed_size = ViewportSize(width=320, height=256)

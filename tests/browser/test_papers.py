@@ -1,15 +1,15 @@
 """A paper and lists of papers in Chromium: the first screen of a phone, menus, keys."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 from pytest_django import Settings
 
 from papers.models import Paper
 from tests import factories as make
 from tests.browser.axe import NARROW, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
@@ -21,7 +21,7 @@ def paper_path() -> str:
 
 
 def test_time_and_room_of_a_paper_are_on_the_first_screen_of_a_phone(
-    open_page: Callable[..., Page], paper_path: str
+    open_page: OpenPage, paper_path: str
 ) -> None:
     page = open_page(viewport={"width": 390, "height": 844})
     page.goto(paper_path)
@@ -32,9 +32,7 @@ def test_time_and_room_of_a_paper_are_on_the_first_screen_of_a_phone(
     assert box["y"] + box["height"] < 844 - 60
 
 
-def test_star_menu_lists_the_presentations_of_a_paper(
-    open_page: Callable[..., Page], paper_path: str
-) -> None:
+def test_star_menu_lists_the_presentations_of_a_paper(open_page: OpenPage, paper_path: str) -> None:
     page = open_page(viewport=NARROW)
     page.goto(paper_path)
     page.locator(".starring > summary").click()
@@ -45,9 +43,7 @@ def test_star_menu_lists_the_presentations_of_a_paper(
     expect(page.locator("[data-count]").first).to_have_text(" · 1")
 
 
-def test_open_menus_of_a_paper_have_no_axe_violations(
-    open_page: Callable[..., Page], paper_path: str
-) -> None:
+def test_open_menus_of_a_paper_have_no_axe_violations(open_page: OpenPage, paper_path: str) -> None:
     page = open_page(viewport=NARROW)
     page.goto(paper_path)
     for menu in page.locator(".actions summary").all():
@@ -56,7 +52,7 @@ def test_open_menus_of_a_paper_have_no_axe_violations(
     expect(page.get_by_text("@inproceedings")).to_be_visible()
 
 
-def test_keys_move_through_a_list_and_star_a_paper(open_page: Callable[..., Page]) -> None:
+def test_keys_move_through_a_list_and_star_a_paper(open_page: OpenPage) -> None:
     page = open_page()
     page.goto("/2021/papers/")
     titles = page.locator(".papers > li .title a")
@@ -74,7 +70,7 @@ def test_keys_move_through_a_list_and_star_a_paper(open_page: Callable[..., Page
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_question_mark_opens_the_list_of_keyboard_shortcuts(open_page: Callable[..., Page]) -> None:
+def test_question_mark_opens_the_list_of_keyboard_shortcuts(open_page: OpenPage) -> None:
     page = open_page()
     page.goto("/2021/awards/")
     page.keyboard.press("?")
@@ -90,7 +86,7 @@ def test_question_mark_opens_the_list_of_keyboard_shortcuts(open_page: Callable[
 
 @pytest.mark.parametrize("has_script", [True, False], ids=["with scripts", "without"])
 def test_video_plays_after_a_click_in_the_page_or_without_script_on_its_site(
-    open_page: Callable[..., Page], settings: Settings, paper_path: str, has_script: bool
+    open_page: OpenPage, settings: Settings, paper_path: str, has_script: bool
 ) -> None:
     settings.VIDEO_HOSTS = ["player.vimeo.com"]
     paper = Paper.objects.published().get(title__startswith="Cortex")
@@ -125,7 +121,7 @@ def test_video_plays_after_a_click_in_the_page_or_without_script_on_its_site(
 
 
 def test_frame_added_by_a_script_is_blocked_by_csp(
-    open_page: Callable[..., Page], settings: Settings, paper_path: str
+    open_page: OpenPage, settings: Settings, paper_path: str
 ) -> None:
     """Assert that the page's CSP applies to frames that a script adds."""
     settings.VIDEO_HOSTS = ["player.vimeo.com"]
@@ -148,7 +144,7 @@ def test_frame_added_by_a_script_is_blocked_by_csp(
     assert requested_urls == []
 
 
-def test_formula_and_its_period_are_on_one_line(open_page: Callable[..., Page], paper_path: str) -> None:
+def test_formula_and_its_period_are_on_one_line(open_page: OpenPage, paper_path: str) -> None:
     paper = Paper.objects.get(title__startswith="Cortex")
     paper.abstract = "The rate of convergence is $x+y$."
     paper.save()

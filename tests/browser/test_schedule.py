@@ -1,7 +1,6 @@
 """The schedule in Chromium: own time, the grid by keyboard, the lobby screen, file sizes and printing."""
 
 import gzip
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from conference.models import Edition
 from tests import factories as make
 from tests.browser.axe import DESKTOP, DISPLAYS, display_issues
 from tests.browser.axe import NARROW as PHONE
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -69,7 +69,7 @@ def grid_box(page: Page, title: str) -> FloatRect:
 )
 @pytest.mark.usefixtures("berlin_edition")
 def test_own_time_is_right_before_and_after_a_clock_change(
-    open_page: Callable[..., Page], zone: str, before: str, after: str
+    open_page: OpenPage, zone: str, before: str, after: str
 ) -> None:
     page = open_page(timezone_id=zone, viewport=DESKTOP)
     page.goto(DAY)
@@ -84,9 +84,7 @@ def test_own_time_is_right_before_and_after_a_clock_change(
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_own_time_has_its_date_if_that_differs(
-    open_page: Callable[..., Page], berlin_edition: Edition
-) -> None:
+def test_own_time_has_its_date_if_that_differs(open_page: OpenPage, berlin_edition: Edition) -> None:
     late = datetime(2026, 3, 28, 22, tzinfo=berlin_edition.zone)
     make.make_session(berlin_edition, start=late, title="Late", kind="social")
     make.make_session(
@@ -101,7 +99,7 @@ def test_own_time_has_its_date_if_that_differs(
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_own_time_is_shown_on_every_page_and_stored_only_while_on(open_page: Callable[..., Page]) -> None:
+def test_own_time_is_shown_on_every_page_and_stored_only_while_on(open_page: OpenPage) -> None:
     page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
     page.goto("/2026/")
     assert page.evaluate("localStorage.length") == 0
@@ -115,7 +113,7 @@ def test_own_time_is_shown_on_every_page_and_stored_only_while_on(open_page: Cal
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_selected_time_zone_is_remembered(open_page: Callable[..., Page]) -> None:
+def test_selected_time_zone_is_remembered(open_page: OpenPage) -> None:
     page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
     page.goto(DAY)
     toggle_own_time(page)
@@ -127,7 +125,7 @@ def test_selected_time_zone_is_remembered(open_page: Callable[..., Page]) -> Non
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_invalid_stored_time_zone_is_removed(open_page: Callable[..., Page]) -> None:
+def test_invalid_stored_time_zone_is_removed(open_page: OpenPage) -> None:
     page = open_page(timezone_id="Asia/Tokyo", viewport=DESKTOP)
     page.goto(DAY)
     errors: list[str] = []
@@ -143,7 +141,7 @@ def test_invalid_stored_time_zone_is_removed(open_page: Callable[..., Page]) -> 
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_own_time_is_not_shown_in_the_zone_of_the_venue(open_page: Callable[..., Page]) -> None:
+def test_own_time_is_not_shown_in_the_zone_of_the_venue(open_page: OpenPage) -> None:
     page = open_page(timezone_id="Europe/Paris", viewport=DESKTOP)
     page.goto(DAY)
     toggle_own_time(page)
@@ -153,7 +151,7 @@ def test_own_time_is_not_shown_in_the_zone_of_the_venue(open_page: Callable[...,
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_page_without_own_time_has_no_layout_shift(open_page: Callable[..., Page]) -> None:
+def test_page_without_own_time_has_no_layout_shift(open_page: OpenPage) -> None:
     page = open_page(timezone_id="Asia/Tokyo", viewport=PHONE)
     layout_shift_script = """() => new Promise(done => { let sum = 0
         new PerformanceObserver(list => list.getEntries().forEach(entry => { sum += entry.value }))
@@ -167,7 +165,7 @@ def test_page_without_own_time_has_no_layout_shift(open_page: Callable[..., Page
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_grid_has_one_tab_stop_and_arrow_keys_move_within(open_page: Callable[..., Page]) -> None:
+def test_grid_has_one_tab_stop_and_arrow_keys_move_within(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
     focused_text = "document.activeElement.textContent"
@@ -183,7 +181,7 @@ def test_grid_has_one_tab_stop_and_arrow_keys_move_within(open_page: Callable[..
 
 
 def test_schedule_views_have_no_page_overflow_and_no_axe_violations(
-    open_page: Callable[..., Page], berlin_edition: Edition
+    open_page: OpenPage, berlin_edition: Edition
 ) -> None:
     for number in range(12):
         room = make.make_room(berlin_edition, f"Ballroom {number}")
@@ -211,9 +209,7 @@ def test_schedule_views_have_no_page_overflow_and_no_axe_violations(
 @pytest.mark.parametrize(
     "path", [f"{DAY}?view=grid", "/2026/schedule/?view=week", "/2026/schedule/?view=now"]
 )
-def test_text_of_schedule_views_is_the_same_without_javascript(
-    open_page: Callable[..., Page], path: str
-) -> None:
+def test_text_of_schedule_views_is_the_same_without_javascript(open_page: OpenPage, path: str) -> None:
     page_with_script, page_without_script = (
         open_page(viewport=DESKTOP),
         open_page(viewport=DESKTOP, java_script_enabled=False),
@@ -225,7 +221,7 @@ def test_text_of_schedule_views_is_the_same_without_javascript(
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_grid_box_height_is_proportional_to_session_length(open_page: Callable[..., Page]) -> None:
+def test_grid_box_height_is_proportional_to_session_length(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
     hall, lab, later = (grid_box(page, name) for name in ("Hall 28", "Lab 28", "Later 28"))
@@ -239,7 +235,7 @@ def test_grid_box_height_is_proportional_to_session_length(open_page: Callable[.
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_grid_is_filtered_by_star(open_page: Callable[..., Page]) -> None:
+def test_grid_is_filtered_by_star(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
     button = page.get_by_role("button", name="Only my stars")
@@ -255,7 +251,7 @@ def test_grid_is_filtered_by_star(open_page: Callable[..., Page]) -> None:
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_grid_filtered_by_star_shows_the_session_of_a_starred_talk(open_page: Callable[..., Page]) -> None:
+def test_grid_filtered_by_star_shows_the_session_of_a_starred_talk(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto("/2026/sessions/hall-28/")
     page.locator(".talk .star").click()
@@ -268,7 +264,7 @@ def test_grid_filtered_by_star_shows_the_session_of_a_starred_talk(open_page: Ca
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_line_in_the_grid_is_at_the_current_time(open_page: Callable[..., Page]) -> None:
+def test_line_in_the_grid_is_at_the_current_time(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP, timezone_id="Asia/Tokyo")
     with time_machine.travel(datetime(2026, 3, 28, 9, 30, tzinfo=UTC)):
         page.clock.set_fixed_time(datetime(2026, 3, 28, 9, 55, tzinfo=UTC))
@@ -281,7 +277,7 @@ def test_line_in_the_grid_is_at_the_current_time(open_page: Callable[..., Page])
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_grid_is_printed_on_one_page(open_page: Callable[..., Page]) -> None:
+def test_grid_is_printed_on_one_page(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     page.goto(f"{DAY}?view=grid")
 
@@ -292,9 +288,7 @@ def test_grid_is_printed_on_one_page(open_page: Callable[..., Page]) -> None:
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_printed_pages_have_door_signs_and_no_controls(
-    open_page: Callable[..., Page], berlin_edition: Edition
-) -> None:
+def test_printed_pages_have_door_signs_and_no_controls(open_page: OpenPage, berlin_edition: Edition) -> None:
     page = open_page(viewport=DESKTOP)
     page.emulate_media(media="print")
     page.goto(berlin_edition.rooms.get(name="Hall").get_absolute_url())
@@ -309,7 +303,7 @@ def test_printed_pages_have_door_signs_and_no_controls(
 
 
 @pytest.mark.usefixtures("demo")
-def test_schedule_day_with_its_files_is_below_its_size_limits(open_page: Callable[..., Page]) -> None:
+def test_schedule_day_with_its_files_is_below_its_size_limits(open_page: OpenPage) -> None:
     page = open_page(viewport=DESKTOP)
     sizes: dict[str, int] = {}
     page.on("response", lambda response: sizes.update({response.url: len(gzip.compress(response.body()))}))
@@ -323,7 +317,7 @@ def test_schedule_day_with_its_files_is_below_its_size_limits(open_page: Callabl
 
 
 @pytest.mark.usefixtures("berlin_edition")
-def test_lobby_screen_during_the_conference_has_no_axe_violations(open_page: Callable[..., Page]) -> None:
+def test_lobby_screen_during_the_conference_has_no_axe_violations(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE)
     with time_machine.travel(datetime(2026, 3, 28, 9, 30, tzinfo=UTC)):
         page.goto("/2026/schedule/?view=now")

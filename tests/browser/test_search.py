@@ -1,17 +1,16 @@
 """Searching in Chromium: suggestions while typing, the dialog of `/` and Ctrl-K, without JavaScript."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import DESKTOP, DISPLAYS, PHONE, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 
 @pytest.fixture
-def page(open_page: Callable[..., Page]) -> Page:
+def page(open_page: OpenPage) -> Page:
     page = open_page(viewport=DESKTOP)
     page.goto("/2021/")
     return page
@@ -167,7 +166,7 @@ def test_query_in_words_filters_by_kind_topic_and_day(page: Page) -> None:
 # Without JavaScript, and accessibility
 
 
-def test_search_form_works_without_javascript(open_page: Callable[..., Page]) -> None:
+def test_search_form_works_without_javascript(open_page: OpenPage) -> None:
     page = open_page(viewport=PHONE, java_script_enabled=False)
     page.goto("/2021/search/")
     page.locator("#words").fill("cortex")

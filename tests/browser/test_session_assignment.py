@@ -1,20 +1,19 @@
 """Papers assigned to sessions in a browser: by dragging and by keyboard, saved and reverted."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from schedule.models import Session
 from tests import factories as make
 from tests.browser.axe import PHONE, Display, display_issues
+from tests.browser.visitor import OpenPage
 
 pytestmark = pytest.mark.browser
 DISPLAYS: list[Display] = [({"width": 1440, "height": 900}, "light"), (PHONE, "dark")]
 
 
 def test_papers_are_assigned_by_dragging_by_keyboard_and_by_suggestion(
-    transactional_db: None, open_desk: Callable[..., Page]
+    transactional_db: None, open_desk: OpenPage
 ) -> None:
     edition = make.make_edition()
     topic = make.make_topic(edition, "Vision")

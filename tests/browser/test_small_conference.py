@@ -1,6 +1,5 @@
 """A chair enters a complete small conference in the admin, and schedules its publication."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from conference.models import Edition
 from papers.models import Award, Paper
 from schedule.models import Presentation, Session
 from tests.browser.axe import violations
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper
 
 pytestmark = pytest.mark.browser
@@ -164,7 +164,7 @@ def test_small_conference_is_entered_and_published_in_the_admin(page: Page) -> N
     assert FIELDS <= MAX_FIELDS
 
 
-def test_papers_become_public_at_the_set_time(page: Page, open_page: Callable[..., Page]) -> None:
+def test_papers_become_public_at_the_set_time(page: Page, open_page: OpenPage) -> None:
     edition = make_edition(2031, timezone="Asia/Seoul", papers_public_from=None)
     make_paper(edition, title="Embargoed")
     visitor = open_page()

@@ -1,6 +1,5 @@
 """Previews of texts and advice about them while editing, with and without JavaScript."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from papers.models import Paper
 from tests.browser.axe import DESK_DISPLAYS, display_issues
+from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper
 from tests.posted import address
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def open_paper_form(open_desk: Callable[..., Page]) -> Callable[..., Page]:
+def open_paper_form(open_desk: OpenPage) -> OpenPage:
     """Return a function that opens the form of a paper as a chair."""
 
     def open_form(**options: Any) -> Page:
@@ -27,7 +27,7 @@ def open_paper_form(open_desk: Callable[..., Page]) -> Callable[..., Page]:
     return open_form
 
 
-def test_preview_shows_formulas_and_warnings_while_typing(open_paper_form: Callable[..., Page]) -> None:
+def test_preview_shows_formulas_and_warnings_while_typing(open_paper_form: OpenPage) -> None:
     page = open_paper_form()
     page.locator("summary[aria-label='Preview: Abstract']").click()
     page.fill("#id_abstract", r"The area is $\pi r^2$, and $\foo x$ is not.")
@@ -43,7 +43,7 @@ def test_preview_shows_formulas_and_warnings_while_typing(open_paper_form: Calla
     assert Paper.objects.get().title == "ALL IN CAPITALS"
 
 
-def test_preview_opens_in_a_new_tab_without_javascript(open_paper_form: Callable[..., Page]) -> None:
+def test_preview_opens_in_a_new_tab_without_javascript(open_paper_form: OpenPage) -> None:
     page = open_paper_form(java_script_enabled=False)
     page.fill("#id_title", "On $x^2$")
     with page.context.expect_page() as tab_info:
@@ -55,7 +55,7 @@ def test_preview_opens_in_a_new_tab_without_javascript(open_paper_form: Callable
     assert Paper.objects.get().title == "One"
 
 
-def test_enter_in_the_title_saves_the_form(open_paper_form: Callable[..., Page]) -> None:
+def test_enter_in_the_title_saves_the_form(open_paper_form: OpenPage) -> None:
     page = open_paper_form()
     page.fill("#id_title", "Two")
     page.press("#id_title", "Enter")

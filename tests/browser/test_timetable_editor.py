@@ -1,6 +1,6 @@
 """The timetable editor in a browser: by mouse, keyboard, touch and forms; clashes, edit conflicts, undo."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +10,7 @@ from playwright.sync_api import Dialog, Locator, Page, ViewportSize, expect
 from schedule.models import Session
 from tests import factories as make
 from tests.browser.axe import PHONE, Display, display_issues, violations
+from tests.browser.visitor import OpenPage
 
 pytestmark = pytest.mark.browser
 DESKTOP = ViewportSize(width=1280, height=1200)
@@ -20,7 +21,7 @@ SCALE = 1.6
 
 
 @pytest.fixture
-def open_editor(open_desk: Callable[..., Page], console_errors: list[str]) -> Iterator[Callable[..., Page]]:
+def open_editor(open_desk: OpenPage, console_errors: list[str]) -> Iterator[OpenPage]:
     """Yield a function that opens a page as a chair. An error in the browser fails the test."""
 
     def new_page(**options: Any) -> Page:
@@ -74,9 +75,7 @@ def times_and_room(session: Session) -> tuple[str, str, str]:
     return start, end, session.room.name if session.room else ""
 
 
-def test_session_is_dragged_to_another_time_and_room(
-    open_editor: Callable[..., Page], sessions: list[Session]
-) -> None:
+def test_session_is_dragged_to_another_time_and_room(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     across = block(page, "Two").bounding_box()["x"] - block(page, "One").bounding_box()["x"]  # type: ignore[index]
@@ -89,9 +88,7 @@ def test_session_is_dragged_to_another_time_and_room(
     assert sessions[0].presentations.get().start == make.MORNING + timedelta(hours=4)
 
 
-def test_dragging_the_lower_edge_extends_a_session(
-    open_editor: Callable[..., Page], sessions: list[Session]
-) -> None:
+def test_dragging_the_lower_edge_extends_a_session(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     drag(page, block(page, "Two").locator(".tt-edge"), 0, 30 * SCALE)
@@ -99,7 +96,7 @@ def test_dragging_the_lower_edge_extends_a_session(
     assert times_and_room(sessions[1])[:2] == ("06 08:00", "06 09:30")
 
 
-def test_session_is_moved_by_keyboard(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+def test_session_is_moved_by_keyboard(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     block(page, "One").focus()
@@ -117,7 +114,7 @@ def test_session_is_moved_by_keyboard(open_editor: Callable[..., Page], sessions
     assert times_and_room(sessions[0]) == ("07 08:05", "07 09:10", "")
 
 
-def test_moves_are_undone_one_by_one(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+def test_moves_are_undone_one_by_one(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
@@ -132,7 +129,7 @@ def test_moves_are_undone_one_by_one(open_editor: Callable[..., Page], sessions:
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
 
 
-def test_selected_sessions_move_together(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+def test_selected_sessions_move_together(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     for title in ("One", "Three"):
@@ -146,7 +143,7 @@ def test_selected_sessions_move_together(open_editor: Callable[..., Page], sessi
 
 
 def test_session_form_opens_with_enter_and_moves_the_session(
-    open_editor: Callable[..., Page], sessions: list[Session]
+    open_editor: OpenPage, sessions: list[Session]
 ) -> None:
     page = open_editor()
     page.goto(PAGE)
@@ -164,7 +161,7 @@ def test_session_form_opens_with_enter_and_moves_the_session(
     assert times_and_room(sessions[1]) == ("06 15:00", "06 16:00", "Hall A")
 
 
-def test_clashes_are_shown_while_editing(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+def test_clashes_are_shown_while_editing(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     expect(page.locator("#tt-clashes")).to_contain_text("These sessions have no clashes.")
@@ -183,7 +180,7 @@ DAY = timedelta(days=1)
 
 @pytest.mark.parametrize("method", ["board", "form"])
 def test_part_on_another_day_moves_with_its_session(
-    open_editor: Callable[..., Page], sessions: list[Session], method: str
+    open_editor: OpenPage, sessions: list[Session], method: str
 ) -> None:
     parent = sessions[0]
     parts = [
@@ -211,7 +208,7 @@ def test_part_on_another_day_moves_with_its_session(
 
 
 def test_row_is_marked_as_moved_and_as_changed_by_someone_else(
-    open_editor: Callable[..., Page], sessions: list[Session]
+    open_editor: OpenPage, sessions: list[Session]
 ) -> None:
     page = open_editor()
     page.goto(PAGE)
@@ -227,7 +224,7 @@ def test_row_is_marked_as_moved_and_as_changed_by_someone_else(
 
 @pytest.mark.parametrize(("keys", "is_asked"), [(["ArrowDown"], True), (["ArrowDown", "ArrowUp"], False)])
 def test_leaving_the_page_with_unsaved_moves_asks_for_confirmation(
-    open_editor: Callable[..., Page], sessions: list[Session], keys: list[str], is_asked: bool
+    open_editor: OpenPage, sessions: list[Session], keys: list[str], is_asked: bool
 ) -> None:
     page = open_editor()
     page.goto(PAGE)
@@ -273,9 +270,7 @@ class Finger:
         self.touch("touchEnd")
 
 
-def test_session_is_moved_by_touch_on_a_tablet(
-    open_editor: Callable[..., Page], sessions: list[Session]
-) -> None:
+def test_session_is_moved_by_touch_on_a_tablet(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor(viewport=ViewportSize(width=1024, height=768), has_touch=True)
     page.goto(PAGE)
     finger, scroller = Finger(page), page.locator(".tt-scroll")
@@ -305,7 +300,7 @@ def test_session_is_moved_by_touch_on_a_tablet(
 
 
 def test_board_scrolls_while_a_session_is_held_at_its_edge_by_touch(
-    open_editor: Callable[..., Page], sessions: list[Session]
+    open_editor: OpenPage, sessions: list[Session]
 ) -> None:
     late_start = sessions[0].start + timedelta(hours=10)
     make.make_session(sessions[0].edition, title="Late", room=sessions[0].room, start=late_start)
@@ -330,7 +325,7 @@ def test_board_scrolls_while_a_session_is_held_at_its_edge_by_touch(
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_session_is_moved_and_reverted_without_javascript(
-    open_editor: Callable[..., Page], sessions: list[Session], size: ViewportSize
+    open_editor: OpenPage, sessions: list[Session], size: ViewportSize
 ) -> None:
     page = open_editor(java_script_enabled=False, viewport=size)
     page.goto(PAGE)
@@ -351,7 +346,7 @@ def test_session_is_moved_and_reverted_without_javascript(
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
 def test_edit_conflict_is_refused_and_resolved(
-    open_editor: Callable[..., Page], sessions: list[Session], script: bool
+    open_editor: OpenPage, sessions: list[Session], script: bool
 ) -> None:
     page = open_editor(java_script_enabled=script)
     page.goto(PAGE)
@@ -372,9 +367,7 @@ def test_edit_conflict_is_refused_and_resolved(
     assert times_and_room(sessions[0])[:2] == ("06 10:00", "06 11:00")
 
 
-def test_timetable_editor_has_no_axe_violations(
-    open_editor: Callable[..., Page], sessions: list[Session]
-) -> None:
+def test_timetable_editor_has_no_axe_violations(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor()
     page.goto(PAGE)
     page.locator("#tt-keys summary").click()
@@ -390,9 +383,7 @@ def test_timetable_editor_has_no_axe_violations(
 # Inside a session
 
 
-def test_talks_are_reordered_and_spread_evenly(
-    open_editor: Callable[..., Page], sessions: list[Session]
-) -> None:
+def test_talks_are_reordered_and_spread_evenly(open_editor: OpenPage, sessions: list[Session]) -> None:
     for title in ("B", "C"):
         make.make_presentation(sessions[1], title=title)
     page = open_editor()
@@ -408,7 +399,7 @@ def test_talks_are_reordered_and_spread_evenly(
     assert rows == [("C", make.MORNING), ("B", make.MORNING + timedelta(minutes=30))]
 
 
-def test_boards_are_assigned(open_editor: Callable[..., Page], sessions: list[Session]) -> None:
+def test_boards_are_assigned(open_editor: OpenPage, sessions: list[Session]) -> None:
     poster_session = make.make_session(sessions[0].edition, kind="poster", title="Posters")
     for title in ("B", "C"):
         make.make_presentation(poster_session, kind="poster", title=title)

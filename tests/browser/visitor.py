@@ -1,7 +1,7 @@
-"""A browser that posts forms: over http, or over https through nginx as it is deployed."""
+"""Signing in to a browser page, and a visitor that posts forms over http, or over https through nginx."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,9 @@ from tests.processes import free_port, wait_for_port
 # Chromium maps this host to the port of nginx, so that URLs have no port, as in production.
 SECURE_HOST = "program.test"
 SUBMIT = "#content form[method=post] [type=submit]"
+
+# A function that opens a page with its own browser profile, given options of `Browser.new_context`.
+type OpenPage = Callable[..., Page]
 
 
 def sign_in(page: Page, site_url: str, user: User) -> None:
