@@ -14,7 +14,7 @@ import pytest
 from exchange.files import Context, Source
 from exchange.formats import miniconf
 from exchange.reading.values import slug
-from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
+from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, Stated, stated
 from tests.exchange.outputs import reported_problems
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -65,6 +65,19 @@ def read(files: dict[str, str], zone: str = "Europe/Oslo") -> Program:
     return miniconf.read(sources, Context("2020", 2020, zone))
 
 
+def presentation_rows(program: Program) -> list[tuple[object, ...]]:
+    return [(row.uid, row.kind, row.paper, row.title, row.session) for row in program.presentations]
+
+
+def biographies(program: Program) -> list[tuple[object, object]]:
+    return [(person.ref.name, person.biography) for person in program.people]
+
+
+def person_names(records: Stated[tuple[Any, ...]]) -> list[str]:
+    """Return the names of authors, of speakers, or of roles."""
+    return [record.person.name for record in stated(records, ())]
+
+
 def moment(day: int, hour: int) -> datetime:
     return datetime(2020, 4, day, hour, tzinfo=UTC)
 
@@ -78,7 +91,7 @@ def test_papers_have_authors_topic_and_links() -> None:
         "Done.",
         "mechanics",
     )
-    assert [author.person.name for author in stated(first.authors, ())] == ["Mia Zed", "Ann Abe"]
+    assert person_names(first.authors) == ["Mia Zed", "Ann Abe"]
     assert (first.keywords, first.status) == (("chaos", "stars"), "published")
     assert first.materials == (MaterialRecord(kind="pdf", url="https://example.org/1.pdf"),)
     assert second.materials == (
@@ -95,13 +108,10 @@ def test_sessions_are_read_from_papers_plenaries_and_calendar() -> None:
         ("keynote", "invited_talk", "Keynote: Yes", moment(28, 7)),
         ("coffee-break-2020-04-28-1000", "break", "Coffee Break", moment(28, 8)),
     ]
-    assert [
-        (presentation.uid, presentation.kind, presentation.paper, presentation.session)
-        for presentation in program.presentations
-    ] == [
-        ("P1.B.2", "poster", "B.2", "P1"),
-        ("P1.B.1", "poster", "B.1", "P1"),
-        ("S9", "talk", UNSTATED, UNSTATED),
+    assert presentation_rows(program) == [
+        ("P1.B.2", "poster", "B.2", UNSTATED, "P1"),
+        ("P1.B.1", "poster", "B.1", UNSTATED, "P1"),
+        ("S9", "talk", UNSTATED, "Later", UNSTATED),
     ]
 
 
@@ -110,8 +120,8 @@ def test_plenary_speakers_have_roles_and_biographies() -> None:
 
     (role,) = stated(program.sessions[1].roles, ())
     assert (role.person, role.role, role.affiliation) == (PersonRef(name="Mia Zed"), "speaker", "NTNU")
-    assert [(person.ref.name, person.biography) for person in program.people] == [("Mia Zed", "Mia *works*.")]
-    assert [speaker.person.name for speaker in stated(program.presentations[2].speakers, ())] == ["Bo Li"]
+    assert biographies(program) == [("Mia Zed", "Mia *works*.")]
+    assert person_names(program.presentations[2].speakers) == ["Bo Li"]
 
 
 def test_committee_and_name_of_the_edition_are_read() -> None:
@@ -166,18 +176,13 @@ def test_json_calendar_schedules_talks_and_papers() -> None:
         ("Town", "other", moment(27, 8)),
     ]
     qa_uid, posters_uid = published[0].uid, published[1].uid
-    assert [
-        (presentation.uid, presentation.kind, presentation.title, presentation.session)
-        for presentation in program.presentations
-    ] == [
-        ("1", "talk", "Minds", qa_uid),
-        ("2", "talk", "Hands", UNSTATED),
-        (f"{posters_uid}.p", "poster", UNSTATED, posters_uid),
+    assert presentation_rows(program) == [
+        ("1", "talk", UNSTATED, "Minds", qa_uid),
+        ("2", "talk", UNSTATED, "Hands", UNSTATED),
+        (f"{posters_uid}.p", "poster", "p", UNSTATED, posters_uid),
     ]
-    assert [role.person.name for role in stated(published[0].roles, ())] == ["Ann Abe"]
-    assert [(person.ref.name, person.biography) for person in program.people] == [
-        ("Ann Abe", "She *thinks*.")
-    ]
+    assert person_names(published[0].roles) == ["Ann Abe"]
+    assert biographies(program) == [("Ann Abe", "She *thinks*.")]
     assert program.edition
     assert program.edition.description == "All of it."
 
@@ -245,7 +250,7 @@ def test_workshop_talks_are_in_the_workshop_session() -> None:
     (talk,) = read(files).presentations
 
     assert (talk.uid, talk.kind, talk.title, talk.session) == ("W3.1", "talk", "Tools", "W3")
-    assert [speaker.person.name for speaker in stated(talk.speakers, ())] == ["Bo Li", "Mia Zed"]
+    assert person_names(talk.speakers) == ["Bo Li", "Mia Zed"]
 
 
 ACL_2020 = {
@@ -311,7 +316,7 @@ def test_social_has_name_and_organizers() -> None:
         "Chaos in AI",
         "Join us.",
     )
-    assert [role.person.name for role in stated(session.roles, ())] == ["Bo Li", "Mia Zed"]
+    assert person_names(session.roles) == ["Bo Li", "Mia Zed"]
 
 
 def test_day_and_hour_of_one_digit_are_read() -> None:
@@ -417,13 +422,8 @@ def test_conference_json_is_read_completely() -> None:
         "",
         "About work.\n\n<https://w.test/>",
     )
-    assert [(person.ref.name, person.biography) for person in program.people] == [
-        ("Ann Abe", "She *thinks*.")
-    ]
-    assert [
-        (presentation.uid, presentation.kind, presentation.paper, presentation.session)
-        for presentation in program.presentations
-    ] == [("p-1-x.1", "poster", "1", "p-1-x")]
+    assert biographies(program) == [("Ann Abe", "She *thinks*.")]
+    assert presentation_rows(program) == [("p-1-x.1", "poster", "1", UNSTATED, "p-1-x")]
     assert [room.name for room in program.rooms] == ["Foyer", "Hall", "Bar"]
     assert [note.message for note in program.notes] == ["Sessions without a time were left out: Late."]
 
