@@ -28,7 +28,7 @@ def _empty() -> Iterator[None]:
     fragments.clear()
 
 
-def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fragment_of_equal_values_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = render_cached(MARK, {"name": Row("Best – 最佳"), "url": ""})
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
@@ -37,30 +37,30 @@ def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Best – 最佳" in again
 
 
-def test_other_values_and_languages_are_other_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+def test_other_values_and_languages_have_their_own_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded_names: list[str] = []
 
-    def noted(name: str) -> Any:
-        made.append(name)
+    def load_template(name: str) -> Any:
+        loaded_names.append(name)
         return get_template(name)
 
-    monkeypatch.setattr("pagecache.fragments.get_template", noted)
+    monkeypatch.setattr("pagecache.fragments.get_template", load_template)
     for language in ("en", "de", "de"):
         with override(language):
             render_cached(MARK, {"name": "Best", "url": ""})
 
-    assert made == [MARK, MARK]
+    assert loaded_names == [MARK, MARK]
     assert render_cached(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
 
 
-def test_same_values_under_other_names_are_another_piece() -> None:
+def test_same_values_under_other_names_have_their_own_fragments() -> None:
     named = render_cached(MARK, {"name": "Best", "url": ""})
 
     assert "Best" in named
     assert "Best" not in render_cached(MARK, {"label": "Best", "url": ""})
 
 
-def test_words_that_are_safe_are_not_those_that_look_the_same() -> None:
+def test_safe_and_unsafe_strings_have_their_own_fragments() -> None:
     assert render_cached(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
     assert render_cached(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
 
@@ -76,7 +76,7 @@ def test_model_instances_are_compared_by_content(edition: Edition) -> None:
 
 
 @pytest.mark.django_db
-def test_stamps_alone_make_no_other_piece(edition: Edition) -> None:
+def test_revision_is_no_part_of_the_comparable_value(edition: Edition) -> None:
     before = comparable_value(edition)
     edition.revision += 1
 
@@ -84,7 +84,7 @@ def test_stamps_alone_make_no_other_piece(edition: Edition) -> None:
 
 
 @pytest.mark.django_db
-def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
+def test_rows_that_refer_to_each_other_are_hashable(edition: Edition) -> None:
     session: Any = make.make_session(edition)
     role = make.add_role(session, "Ada", "chair")
     role.session = session
@@ -93,20 +93,20 @@ def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
     assert hash(comparable_value(session)) == hash(comparable_value(session))
 
 
-def test_values_that_could_change_unseen_are_refused() -> None:
+def test_mutable_values_are_refused() -> None:
     with pytest.raises(TypeError, match="cannot depend on set"):
         render_cached(MARK, {"name": {"Best"}})
 
 
-def test_pieces_of_rows_are_those_of_each_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fragments_of_rows_equal_the_fragment_of_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [Row("Best"), Row("Best <b>")]
-    alone = [render_cached(MARK, {"url": "/a/", "name": row}) for row in rows]
+    single_fragments = [render_cached(MARK, {"url": "/a/", "name": row}) for row in rows]
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    assert render_each_cached(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
+    assert render_each_cached(MARK, "name", rows, {"url": "/a/"}) == "".join(single_fragments)
     assert render_each_cached(MARK, "name", [], {"url": "/a/"}) == ""
 
 
-def test_rows_by_other_names_are_other_pieces() -> None:
+def test_rows_under_other_names_have_their_own_fragments() -> None:
     assert "Best" in render_each_cached(MARK, "name", ["Best"], {"url": ""})
     assert "Best" not in render_each_cached(MARK, "label", ["Best"], {"url": ""})

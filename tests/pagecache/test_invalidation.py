@@ -76,7 +76,7 @@ def test_page_that_shows_the_paper_is_rendered_again(
     assert site.requested_paths == [path, path]
 
 
-def test_other_change_between_two_of_words_invalidates_all(
+def test_other_change_between_changes_of_titles_invalidates_all_pages(
     cache: PageCache, site: Site, paper: Paper
 ) -> None:
     fetch(cache)
@@ -87,9 +87,7 @@ def test_other_change_between_two_of_words_invalidates_all(
     assert len(site.requested_paths) == 2
 
 
-def test_new_edition_and_change_of_the_site_invalidate_every_page(
-    cache: PageCache, site: Site, paper: Paper
-) -> None:
+def test_new_edition_and_new_person_invalidate_every_page(cache: PageCache, site: Site, paper: Paper) -> None:
     fetch(cache)
     factories.make_edition(2022)
     fetch(cache)
@@ -99,7 +97,7 @@ def test_new_edition_and_change_of_the_site_invalidate_every_page(
 
 
 @pytest.mark.parametrize("edits", [0, 1, 2, 5])
-def test_database_that_was_restored_counts_on_from_another_history(
+def test_page_is_rendered_again_after_the_database_was_restored(
     cache: PageCache, site: Site, paper: Paper, edits: int
 ) -> None:
     stored = Edition.objects.filter(pk=paper.edition_id)
@@ -113,7 +111,7 @@ def test_database_that_was_restored_counts_on_from_another_history(
     assert len(site.requested_paths) == 2
 
 
-def test_clock_that_was_put_back_hides_no_change(cache: PageCache, site: Site, paper: Paper) -> None:
+def test_change_is_noticed_after_the_clock_was_set_back(cache: PageCache, site: Site, paper: Paper) -> None:
     stored = Edition.objects.filter(pk=paper.edition_id)
     models.QuerySet.update(stored, changed_at=stored.get().changed_at + timedelta(days=1))
     site.body = BODY + LINK
@@ -132,11 +130,11 @@ def stale(settings: Settings) -> Settings:
     return settings
 
 
-def asked_until(cache: PageCache, wanted: bytes) -> int:
+def wait_for_body(cache: PageCache, expected: bytes) -> int:
     """Repeat a request until it returns a body; return the number of other bodies before it."""
-    for number in range(500):
-        if fetch(cache)[2] == wanted:
-            return number
+    for other_bodies in range(500):
+        if fetch(cache)[2] == expected:
+            return other_bodies
         time.sleep(0.01)
     pytest.fail("the new page never came")
 
@@ -147,28 +145,28 @@ def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
 ) -> None:
     fetch(cache)
     factories.make_room(paper.edition)
-    may_end, site.body = threading.Event(), BODY + b"new"
-    plain, threads = cache.application, set[str]()
+    may_finish, site.body = threading.Event(), BODY + b"new"
+    application, threads = cache.application, set[str]()
 
     def slow(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
         threads.add(threading.current_thread().name)
-        may_end.wait(10)
-        return plain(environ, start_response)
+        may_finish.wait(10)
+        return application(environ, start_response)
 
     cache.application = slow
     status: dict[str, Any] = {}
-    old = [fetch(cache, **status)[2] for _ in range(5)]
-    may_end.set()
-    asked_until(cache, site.body)
+    bodies = [fetch(cache, **status)[2] for _ in range(5)]
+    may_finish.set()
+    wait_for_body(cache, site.body)
 
-    assert old == [BODY] * 5
+    assert bodies == [BODY] * 5
     assert site.requested_paths == [HOME, HOME]
     assert len(threads) == 1
     assert threading.current_thread().name not in threads
 
 
 @pytest.mark.usefixtures("stale")
-def test_after_the_stale_seconds_readers_wait_for_the_new_page(
+def test_readers_wait_for_the_new_page_after_the_stale_seconds(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch(cache)
@@ -191,7 +189,7 @@ class Clock:
 
 
 @pytest.mark.usefixtures("stale")
-def test_page_is_stale_from_the_first_of_several_changes(
+def test_stale_seconds_count_from_the_first_of_several_changes(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch(cache)
@@ -206,24 +204,24 @@ def test_page_is_stale_from_the_first_of_several_changes(
 
 
 @pytest.mark.usefixtures("stale")
-def test_shared_caches_keep_a_stale_page_no_longer(
+def test_shared_caches_keep_a_stale_page_for_one_second(
     cache: PageCache, paper: Paper, settings: Settings
 ) -> None:
     settings.SHARED_CACHE_SECONDS = 120
-    fresh = fetch(cache)[1]["Cache-Control"]
+    fresh_header = fetch(cache)[1]["Cache-Control"]
     factories.make_room(paper.edition)
-    stale = fetch(cache)[1]["Cache-Control"]
-    assert "s-maxage=120" in fresh
-    assert "s-maxage=1," in stale
+    stale_header = fetch(cache)[1]["Cache-Control"]
+    assert "s-maxage=120" in fresh_header
+    assert "s-maxage=1," in stale_header
 
 
 @pytest.mark.usefixtures("stale")
-def test_withdrawn_page_is_gone_after_one_stale_answer(cache: PageCache, site: Site, paper: Paper) -> None:
+def test_deleted_page_is_404_after_one_stale_response(cache: PageCache, site: Site, paper: Paper) -> None:
     fetch(cache)
     paper.delete()
     site.status, site.body = "404 Not Found", b"gone"
     assert fetch(cache)[0] == "200 OK"
-    asked_until(cache, b"gone")
+    wait_for_body(cache, b"gone")
     assert fetch(cache)[0] == "404 Not Found"
 
 
@@ -232,29 +230,29 @@ def test_older_page_never_replaces_a_newer_one(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Let a rendering that started before a change end after one that started later."""
-    may_end, began = threading.Event(), threading.Event()
-    plain, bodies = cache.application, iter([b"old" * 200, b"new" * 200])
+    may_finish, has_started = threading.Event(), threading.Event()
+    application, bodies = cache.application, iter([b"old" * 200, b"new" * 200])
     monkeypatch.setattr("pagecache.middleware.WAIT_SECONDS", 0.05)
     cache.revisions.poll()
 
-    def renders(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
+    def render(environ: WSGIEnvironment, start_response: StartResponse) -> Any:
         body = next(bodies)
         if body.startswith(b"old"):
-            began.set()
-            may_end.wait(10)
-        plain(environ, start_response)
+            has_started.set()
+            may_finish.wait(10)
+        application(environ, start_response)
         return [body]
 
-    cache.application = renders
+    cache.application = render
     # The other thread must not use the database.
     poll = cache.revisions.poll
     monkeypatch.setattr(cache.revisions, "poll", lambda: True)
     slow = threading.Thread(target=lambda: fetch(cache))
     slow.start()
-    began.wait(10)
+    has_started.wait(10)
     factories.make_room(paper.edition)
     poll()
     assert fetch(cache)[2].startswith(b"new")
-    may_end.set()
+    may_finish.set()
     slow.join()
     assert fetch(cache)[2].startswith(b"new")

@@ -43,27 +43,29 @@ def test_unknown_parameters_are_dropped_and_repeated_ones_not_cached(
     assert parse_address(path, query) == (known, None if key is None else (path, key))
 
 
-def environ(query: str, **more: str) -> dict[str, Any]:
+def make_environ(query: str, **extra: str) -> dict[str, Any]:
     base = {"REQUEST_METHOD": "GET", "PATH_INFO": "/2021/papers/", "QUERY_STRING": query}
-    return {**base, "HTTP_HOST": "127.0.0.1", **more}
+    return {**base, "HTTP_HOST": "127.0.0.1", **extra}
 
 
-def test_requests_of_signed_in_readers_are_unchanged() -> None:
-    own = environ("utm_source=mail&topic=a", HTTP_COOKIE="sessionid=1")
-    assert without_unknown_parameters(own) is own
-    assert cache_key(own) is None
-    assert without_unknown_parameters(environ("utm_source=a&q=x"))["QUERY_STRING"] == "q=x"
+def test_requests_of_signed_in_users_are_unchanged() -> None:
+    signed_in = make_environ("utm_source=mail&topic=a", HTTP_COOKIE="sessionid=1")
+    assert without_unknown_parameters(signed_in) is signed_in
+    assert cache_key(signed_in) is None
+    assert without_unknown_parameters(make_environ("utm_source=a&q=x"))["QUERY_STRING"] == "q=x"
 
 
-def read(application: Any, path: str, query: str) -> tuple[str, bytes]:
-    asked = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ | {"QUERY_STRING": query}
-    begun: list[str] = []
-    body = b"".join(application(asked, lambda status, headers, exc_info=None: begun.append(status)))
+def fetch_page(application: Any, path: str, query: str) -> tuple[str, bytes]:
+    request_environ = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ | {"QUERY_STRING": query}
+    statuses: list[str] = []
+    body = b"".join(
+        application(request_environ, lambda status, headers, exc_info=None: statuses.append(status))
+    )
     # The CSRF token differs between renderings of the same page.
-    return begun[0], re.sub(rb'name="csrfmiddlewaretoken" value="[^"]*"', b"", body)
+    return statuses[0], re.sub(rb'name="csrfmiddlewaretoken" value="[^"]*"', b"", body)
 
 
-class Uncached:
+class UncachedSite:
     """Django without a page cache, except that it renders the exact same path and query only once."""
 
     def __init__(self) -> None:
@@ -73,19 +75,19 @@ class Uncached:
     def __call__(self, environ: Any, start_response: Any) -> list[bytes]:
         key = environ["PATH_INFO"], environ["QUERY_STRING"]
         if key not in self.rendered:
-            begun: list[Any] = []
+            start: list[Any] = []
 
             def begin(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Any:
-                begun[:] = [status, headers]
+                start[:] = [status, headers]
 
             body = b"".join(self.django(environ, begin))
-            self.rendered[key] = begun[0], begun[1], body
+            self.rendered[key] = start[0], start[1], body
         status, headers, body = self.rendered[key]
         start_response(status, [*headers])
         return [body]
 
 
-def any_query(chance: random.Random) -> str:
+def random_query(rng: random.Random) -> str:
     """Return a query of up to four parameters in any order, some repeated, some unknown."""
     values = {
         "topic": ["vision", "speech", ""],
@@ -99,31 +101,31 @@ def any_query(chance: random.Random) -> str:
         "day": ["2021-04-05"],
     }
     pairs = []
-    for _ in range(chance.randint(0, 4)):
-        name = chance.choice([*values, *values, *TRACKING])
-        pairs.append((name, chance.choice(values.get(name, ["1", "a&topic=speech"]))))
+    for _ in range(rng.randint(0, 4)):
+        name = rng.choice([*values, *values, *TRACKING])
+        pairs.append((name, rng.choice(values.get(name, ["1", "a&topic=speech"]))))
     return urlencode(pairs)
 
 
 @pytest.mark.anywhere
 @pytest.mark.django_db
-def test_page_cache_and_an_uncached_server_agree() -> None:
+def test_cached_and_uncached_responses_are_equal() -> None:
     edition = make.make_edition()
     topics = [make.make_topic(edition, name) for name in ("Vision", "Speech")]
     for number in range(6):
         make.make_paper(edition, ["Ada"], title=f"Learning {number}", topic=topics[number % 2])
-    uncached, chance, cached = Uncached(), random.Random(36), 0
+    uncached, rng, cached = UncachedSite(), random.Random(36), 0
     paths = ["/2021/papers/", "/2021/schedule/", "/2021/search/"]
     with left_open():
         cache = PageCache(uncached)
         for _ in range(ROUNDS):
-            path, query = chance.choice(paths), any_query(chance)
-            found = read(cache, path, query)
-            assert b"utm_" not in found[1]
-            assert b"fbclid" not in found[1]
+            path, query = rng.choice(paths), random_query(rng)
+            response = fetch_page(cache, path, query)
+            assert b"utm_" not in response[1]
+            assert b"fbclid" not in response[1]
             # Compare with the response to the known parameters alone.
             parts = query.split("&")
             known = "&".join(part for part in parts if part.partition("=")[0] in known_parameters())
-            assert found == read(uncached, path, known), (path, query)
+            assert response == fetch_page(uncached, path, known), (path, query)
             cached += parse_address(path, query).key is not None
     assert cached > 0.4 * ROUNDS

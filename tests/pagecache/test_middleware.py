@@ -41,7 +41,7 @@ def cache(site: Site, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> Page
     return PageCache(site)
 
 
-def test_second_reader_gets_the_same_page_without_django(cache: PageCache, site: Site) -> None:
+def test_second_request_is_served_from_the_cache(cache: PageCache, site: Site) -> None:
     first, second = fetch(cache), fetch(cache)
     assert first == second
     assert first[0] == "200 OK"
@@ -49,7 +49,7 @@ def test_second_reader_gets_the_same_page_without_django(cache: PageCache, site:
     assert site.requested_paths == ["/2021/"]
 
 
-def test_commit_is_seen_by_the_next_reader(cache: PageCache, site: Site, edition: Edition) -> None:
+def test_change_is_visible_in_the_next_request(cache: PageCache, site: Site, edition: Edition) -> None:
     before = fetch(cache)
     site.body = BODY + b"changed"
     factories.make_paper(edition)
@@ -65,14 +65,18 @@ def test_pages_without_times_are_cached_while_an_edition_runs(
     monkeypatch.setattr("conference.cache_lifetimes.LIFETIME_WHILE_RUNNING", 0.0)
     year = timezone.now().year
     factories.make_edition(year, start_date=timezone.now().date(), end_date=timezone.now().date())
-    own = [f"/{year}/{rest}" for rest in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")]
-    for path in (*own, *own):
+    paths = [
+        f"/{year}/{page}" for page in ("", "sessions/s1/x/", "schedule/", "papers/p1/x/", "schedule.ics")
+    ]
+    for path in (*paths, *paths):
         fetch(cache, path)
 
-    assert sorted(site.requested_paths) == sorted([*own, *own[:3]])
+    assert sorted(site.requested_paths) == sorted([*paths, *paths[:3]])
 
 
-def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site, edition: Edition) -> None:
+def test_edit_in_one_edition_keeps_pages_of_others_cached(
+    cache: PageCache, site: Site, edition: Edition
+) -> None:
     other = factories.make_edition(2026)
     fetch(cache, "/2021/")
     factories.make_paper(other)
@@ -80,7 +84,7 @@ def test_edit_in_one_edition_leaves_the_others_warm(cache: PageCache, site: Site
     assert site.requested_paths == ["/2021/"]
 
 
-def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -> None:
+def test_end_of_an_embargo_is_visible_without_an_edit(cache: PageCache, site: Site) -> None:
     until = datetime.now(UTC) + timedelta(seconds=0.2)
     edition = factories.make_edition(2027, papers_public_from=until)
     fetch(cache, "/2027/papers/")
@@ -105,7 +109,9 @@ def test_end_of_an_embargo_shows_without_an_edit(cache: PageCache, site: Site) -
     ],
     ids=["session", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
 )
-def test_personal_requests_bypass_the_cache(cache: PageCache, site: Site, headers: dict[str, str]) -> None:
+def test_personal_and_other_uncacheable_requests_bypass_the_cache(
+    cache: PageCache, site: Site, headers: dict[str, str]
+) -> None:
     path, query = headers.pop("PATH_INFO", "/2021/"), headers.pop("QUERY_STRING", "")
     fetch(cache, path, query, **headers)
     fetch(cache, path, query, **headers)
@@ -123,7 +129,7 @@ def test_personal_requests_bypass_the_cache(cache: PageCache, site: Site, header
         ("200 OK", ("Vary", "Accept-Language")),
     ],
 )
-def test_private_response_is_not_cached(
+def test_private_or_unsuccessful_response_is_not_cached(
     cache: PageCache, site: Site, status: str, header: tuple[str, str] | None
 ) -> None:
     site.status = status
@@ -133,23 +139,23 @@ def test_private_response_is_not_cached(
     assert len(site.requested_paths) == 2
 
 
-def test_known_parameters_in_any_order_are_one_page(cache: PageCache, site: Site) -> None:
+def test_parameters_in_any_order_share_a_cache_entry(cache: PageCache, site: Site) -> None:
     fetch(cache, "/2021/papers/", "topic=a&page=2")
     fetch(cache, "/2021/papers/", "page=2&topic=a")
     assert len(site.requested_paths) == 1
 
 
 @pytest.mark.parametrize("condition", ["HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE"])
-def test_reader_who_has_the_page_gets_304_without_body(
+def test_conditional_request_gets_304_without_body(
     cache: PageCache, site: Site, edition: Edition, condition: str
 ) -> None:
     headers = fetch(cache)[1]
-    known = {condition: headers["ETag" if condition == "HTTP_IF_NONE_MATCH" else "Last-Modified"]}
-    status, answered, body = fetch(cache, **known)
-    assert (status, body, answered["ETag"]) == ("304 Not Modified", b"", headers["ETag"])
+    condition_header = {condition: headers["ETag" if condition == "HTTP_IF_NONE_MATCH" else "Last-Modified"]}
+    status, response_headers, body = fetch(cache, **condition_header)
+    assert (status, body, response_headers["ETag"]) == ("304 Not Modified", b"", headers["ETag"])
     Edition.objects.filter(pk=edition.pk).update(changed_at=datetime.now(UTC) + timedelta(seconds=2))
     site.body = BODY + b"changed"
-    assert fetch(cache, **known)[0] == "200 OK"
+    assert fetch(cache, **condition_header)[0] == "200 OK"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +167,7 @@ def test_reader_who_has_the_page_gets_304_without_body(
         ("identity", None, bytes),
     ],
 )
-def test_page_is_compressed_as_the_reader_takes_it(
+def test_page_is_compressed_with_an_accepted_encoding(
     cache: PageCache, accepted: str, encoding: str | None, decode: Any
 ) -> None:
     _, headers, body = fetch(cache, HTTP_ACCEPT_ENCODING=accepted)
@@ -182,7 +188,7 @@ def test_memory_is_bounded_and_the_least_recently_used_page_is_dropped(site: Sit
     assert site.requested_paths == ["/2021/a", "/2021/b", "/2021/c", "/2021/b"]
 
 
-def test_page_is_held_compressed(cache: PageCache) -> None:
+def test_page_is_stored_compressed(cache: PageCache) -> None:
     fetch(cache)
     entry = cache.entries.get(Key("/2021/", ""))
 
@@ -191,7 +197,7 @@ def test_page_is_held_compressed(cache: PageCache) -> None:
     assert len(entry.bodies["br"]) < entry.size < len(entry.bodies["br"]) * 3 + HEADERS_BYTES + 1_000
 
 
-def test_http_is_left_to_django_where_https_is_demanded(
+def test_http_requests_bypass_the_cache_if_https_is_required(
     cache: PageCache, site: Site, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
@@ -204,7 +210,7 @@ def test_http_is_left_to_django_where_https_is_demanded(
     assert len(site.requested_paths) == 3
 
 
-def test_pages_are_served_while_the_database_is_away(
+def test_cached_pages_are_served_while_the_database_is_unavailable(
     cache: PageCache, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch(cache)
@@ -217,28 +223,28 @@ def test_pages_are_served_while_the_database_is_away(
     assert len(site.requested_paths) == 1
 
 
-def test_many_readers_of_a_new_page_render_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_render_a_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime.now(UTC)
     state = CacheState(0, 1, now, now, lifetime=60.0, steady=60.0)
     monkeypatch.setattr("conference.cache_lifetimes.read_cache_states", lambda at: {SITE: state})
-    started, asked = threading.Barrier(8), []
+    barrier, rendered_paths = threading.Barrier(8), []
 
-    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
-        asked.append(environ["PATH_INFO"])
+    def render_slowly(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        rendered_paths.append(environ["PATH_INFO"])
         threading.Event().wait(0.2)
         start_response("200 OK", [("Content-Type", "text/html")])
         return [BODY]
 
-    cache, answers = PageCache(slow), []
+    cache, bodies = PageCache(render_slowly), []
 
     def read() -> None:
-        started.wait()
-        answers.append(fetch(cache)[2])
+        barrier.wait()
+        bodies.append(fetch(cache)[2])
 
     readers = [threading.Thread(target=read) for _ in range(8)]
     for reader in readers:
         reader.start()
     for reader in readers:
         reader.join()
-    assert answers == [BODY] * 8
-    assert asked == ["/2021/"]
+    assert bodies == [BODY] * 8
+    assert rendered_paths == ["/2021/"]

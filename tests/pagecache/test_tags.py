@@ -35,11 +35,13 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
         ("/", "", LINK, {*EVERYTHING, "papers:2020", "papers:2021"}),
     ],
 )
-def test_tags_name_everything_the_page_depends_on(path: str, query: str, body: bytes, tags: set[str]) -> None:
+def test_response_tags_name_everything_the_page_depends_on(
+    path: str, query: str, body: bytes, tags: set[str]
+) -> None:
     assert response_tags(Key(path, query), body, SLUGS) == tags
 
 
-def test_headers_name_all_papers_in_place_of_many() -> None:
+def test_many_tags_of_papers_become_one_tag_in_the_headers() -> None:
     few = frozenset({"site", "edition:2021", "paper:17"})
     many = few | {f"paper:{number}" for number in range(700)}
 
@@ -48,7 +50,7 @@ def test_headers_name_all_papers_in_place_of_many() -> None:
     assert len(" ".join(header_tags(many))) < MAX_HEADER_BYTES
 
 
-def test_headers_name_all_editions_in_place_of_many() -> None:
+def test_many_tags_of_editions_become_one_tag_in_the_headers() -> None:
     slugs = [f"conference-{year}" for year in range(2000, 2030)]
     tags = response_tags(Key("/people/", ""), b"", slugs)
 

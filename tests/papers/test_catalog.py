@@ -32,7 +32,7 @@ def reload(edition: Edition) -> Edition:
     return Edition.objects.get(pk=edition.pk)
 
 
-def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
+def test_listed_papers_are_public_and_sorted_by_title(edition: Edition) -> None:
     topic = make.make_topic(edition, "Vision", slug="vision")
     beta = make.make_paper(edition, title="Beta", uid="b", topic=topic)
     alpha = make.make_paper(edition, title="alpha", uid="a", track="Main")
@@ -45,19 +45,26 @@ def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
     ]
 
 
-def test_institutions_are_in_order_of_name_with_their_papers(edition: Edition, paper: Paper) -> None:
+def test_papers_by_institution_are_sorted_by_name(edition: Edition, paper: Paper) -> None:
     make.make_institution("Nobody's", slug="n")
     other = make.make_paper(make.make_edition(2022), ["Mia"])
-    for name, slug, owner in (("Zürich", "z", paper), ("Århus", "a", paper), ("B", "b", other)):
-        owner.authorships.get().institutions.add(make.make_institution(name, slug=slug))
+    for name, slug, paper_of_institution in (
+        ("Zürich", "z", paper),
+        ("Århus", "a", paper),
+        ("B", "b", other),
+    ):
+        paper_of_institution.authorships.get().institutions.add(make.make_institution(name, slug=slug))
     make.make_room(edition)
     edition.save()
 
-    found = papers_by_institution(edition)
-    assert [(slug, [*keys]) for slug, keys in found.items()] == [("a", [paper.pk]), ("z", [paper.pk])]
+    papers_by_slug = papers_by_institution(edition)
+    assert [(slug, [*keys]) for slug, keys in papers_by_slug.items()] == [
+        ("a", [paper.pk]),
+        ("z", [paper.pk]),
+    ]
 
 
-def test_materials_are_the_visible_ones(edition: Edition, paper: Paper) -> None:
+def test_papers_by_material_count_only_visible_materials(edition: Edition, paper: Paper) -> None:
     other = make.make_paper(make.make_edition(2022))
     for owner, kind, visible in ((paper, "pdf", True), (paper, "code", False), (other, "data", True)):
         make.make_material(owner, kind, visible=visible)
@@ -65,9 +72,7 @@ def test_materials_are_the_visible_ones(edition: Edition, paper: Paper) -> None:
     assert {kind: [*keys] for kind, keys in papers_by_material(edition).items()} == {"pdf": [paper.pk]}
 
 
-def test_cancelled_talks_are_left_out_and_sessions_are_in_order_of_start(
-    edition: Edition, paper: Paper
-) -> None:
+def test_cancelled_talks_are_omitted_and_sessions_sorted_by_start(edition: Edition, paper: Paper) -> None:
     late = make.make_session(edition, uid="late", title="Late", start=make.MORNING + HOUR)
     early = make.make_session(edition, uid="early", title="Early")
     url = "https://a.example/"
@@ -85,20 +90,20 @@ def test_cancelled_talks_are_left_out_and_sessions_are_in_order_of_start(
         ("oral", make.MORNING, ("early", "Early"), True),
         ("poster", UNSCHEDULED, ("", ""), False),
     ]
-    found = catalog(reload(edition), timezone.now())
-    assert {name: [*found.facets[name]] for name in ("kind", "session", "day", "has")} == {
+    loaded = catalog(reload(edition), timezone.now())
+    assert {name: [*loaded.facets[name]] for name in ("kind", "session", "day", "has")} == {
         "kind": ["oral", "poster"],
         "session": ["late", "early"],
         "day": ["2021-04-06"],
         "has": ["video"],
     }
-    assert (found.starts, found.boards) == (
+    assert (loaded.starts, loaded.boards) == (
         {paper.pk: make.MORNING - HOUR},
         {paper.pk: natural_sort_key("9")},
     )
 
 
-def test_drafts_are_in_no_choice(edition: Edition, paper: Paper) -> None:
+def test_drafts_are_in_no_facet(edition: Edition, paper: Paper) -> None:
     session = make.make_session(edition)
     draft = make.make_paper(edition, ["Mia"], status="draft", track="Hidden")
     make.make_presentation(session, draft, kind="poster", recording_url="https://a.example/")
@@ -107,6 +112,6 @@ def test_drafts_are_in_no_choice(edition: Edition, paper: Paper) -> None:
     draft.authorships.get().institutions.add(make.make_institution())
     edition.save()
 
-    found = catalog(reload(edition), timezone.now())
-    assert [title.key for title in found.papers] == [paper.pk]
-    assert {name: choices for name, choices in found.facets.items() if choices} == {}
+    loaded = catalog(reload(edition), timezone.now())
+    assert [title.key for title in loaded.papers] == [paper.pk]
+    assert {name: choices for name, choices in loaded.facets.items() if choices} == {}

@@ -53,17 +53,17 @@ def titles(page: Page) -> list[str]:
 
 def facet_choices(page: Page, facet: str) -> list[str]:
     """Return the texts of the choices of one facet."""
-    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
-    found = lists.get(f"facet-{facet}")
-    return [link.text for link in found.inside("a")] if found else []
+    lists = {element.attributes.get("aria-labelledby"): element for element in page.all("ul")}
+    choice_list = lists.get(f"facet-{facet}")
+    return [link.text for link in choice_list.inside("a")] if choice_list else []
 
 
-@pytest.mark.parametrize("places", [[], [0], [7, 8], [0, 3, 64, 6627]])
-def test_bitmap_gives_its_papers_back(places: list[int]) -> None:
+@pytest.mark.parametrize("indexes", [[], [0], [7, 8], [0, 3, 64, 6627]])
+def test_bitmap_returns_the_papers_it_was_made_of(indexes: list[int]) -> None:
     papers = [ListedPaper(key, "", "", "") for key in range(10_000, 16_628)]
     numbers = PaperNumbers(papers)
-    bits = numbers.bits(10_000 + place for place in places)
-    assert Catalog(papers, numbers, {}, {}, {}).sorted_keys(bits) == [10_000 + place for place in places]
+    bits = numbers.bits(10_000 + index for index in indexes)
+    assert Catalog(papers, numbers, {}, {}, {}).sorted_keys(bits) == [10_000 + index for index in indexes]
     assert numbers.bits([5, 99_999]) == 0
 
 
@@ -86,7 +86,7 @@ def test_facets_count_the_papers_of_each_choice(client: Client, program: Edition
 
 
 @db
-def test_room_is_that_of_the_talk_or_of_its_session(client: Client, edition: Edition) -> None:
+def test_room_facet_uses_the_room_of_the_talk_or_of_its_session(client: Client, edition: Edition) -> None:
     hall, loft = (make.make_room(edition, name, slug=name.lower()) for name in ("Hall", "Loft"))
     session = make.make_session(edition, room=hall)
     for title, room in (("Alpha", None), ("Beta", loft), ("Gamma", None)):
@@ -99,7 +99,7 @@ def test_room_is_that_of_the_talk_or_of_its_session(client: Client, edition: Edi
 
 
 @db
-def test_counts_depend_on_the_other_choices_and_zeros_are_hidden(client: Client, program: Edition) -> None:
+def test_counts_depend_on_other_facets_and_zeros_are_hidden(client: Client, program: Edition) -> None:
     page = read(client, f"{URL}?institution=eth")
 
     assert titles(page) == ["Alpha", "Beta"]
@@ -109,17 +109,17 @@ def test_counts_depend_on_the_other_choices_and_zeros_are_hidden(client: Client,
 
 
 @db
-def test_chosen_topic_opens_its_branch_and_includes_subtopics(client: Client, program: Edition) -> None:
+def test_chosen_topic_shows_and_includes_its_subtopics(client: Client, program: Edition) -> None:
     page = read(client, f"{URL}?topic=vision")
 
     assert titles(page) == ["Alpha", "Beta"]
     assert facet_choices(page, "topic") == ["Without Vision 2", "Faces 1", "Theory 1"]
-    assert [one.text for one in page.all("li", "level1")] == ["Faces 1"]
+    assert [item.text for item in page.all("li", "level1")] == ["Faces 1"]
 
 
 @db
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("kind=oral", ["Beta"]),
         ("award=best", ["Beta"]),
@@ -130,19 +130,19 @@ def test_chosen_topic_opens_its_branch_and_includes_subtopics(client: Client, pr
         ("institution=mit&kind=oral", []),
     ],
 )
-def test_facets_combine(client: Client, program: Edition, query: str, found: list[str]) -> None:
+def test_facets_combine(client: Client, program: Edition, query: str, expected: list[str]) -> None:
     page = read(client, f"{URL}?{query}")
 
-    assert titles(page) == found
+    assert titles(page) == expected
 
 
 @db
-def test_chosen_values_are_removed_by_a_link(client: Client, program: Edition) -> None:
+def test_chips_link_to_the_list_without_their_value(client: Client, program: Edition) -> None:
     page = read(client, f"{URL}?topic=faces&has=code&q=beta&page=1")
 
-    chosen = {link.text: link.attributes["href"] for link in page.all("ul", "picked")[0].inside("a")}
+    chips = {link.text: link.attributes["href"] for link in page.all("ul", "picked")[0].inside("a")}
 
-    assert chosen == {
+    assert chips == {
         "Without Words beta": "?topic=faces&has=code",
         "Without Topic Faces": "?q=beta&has=code",
         "Without With Code": "?q=beta&topic=faces",
@@ -183,7 +183,7 @@ def test_recording_counts_as_a_video(client: Client, edition: Edition) -> None:
         ("sort=random&seed=7", "?sort=random&seed=7"),
     ],
 )
-def test_every_state_has_one_address(client: Client, program: Edition, query: str, canonical: str) -> None:
+def test_canonical_url_is_normalized(client: Client, program: Edition, query: str, canonical: str) -> None:
     assert read(client, f"{URL}?{query}").canonical == f"http://127.0.0.1:8000{URL}{canonical}"
 
 
@@ -198,7 +198,7 @@ def test_boards_are_sorted_naturally_and_papers_without_one_come_last(
 
 
 @db
-def test_random_order_is_given_a_seed(client: Client, program: Edition) -> None:
+def test_random_order_redirects_to_a_seed(client: Client, program: Edition) -> None:
     response = client.get(f"{URL}?sort=random&topic=vision")
 
     query = parse_qs(urlsplit(response.headers["Location"]).query)
@@ -212,15 +212,15 @@ def test_seed_keeps_the_order_on_every_page_and_database(client: Client, edition
     rows = [Paper(edition=edition, uid=f"p{n}", title="Same", status="published") for n in range(120)]
     Paper.objects.bulk_create(rows)
 
-    walked = [
+    uids = [
         link.attributes["href"].split("/")[3]
         for number in (1, 2, 3)
         for link in read(client, f"{URL}?sort=random&seed=42&page={number}").all("a")
         if link.attributes["href"].endswith("/same/")
     ]
 
-    assert len(walked) == len(set(walked)) == 120
-    assert walked[:4] == ["p106", "p75", "p19", "p102"]
+    assert len(uids) == len(set(uids)) == 120
+    assert uids[:4] == ["p106", "p75", "p19", "p102"]
 
 
 @db
@@ -235,7 +235,7 @@ def test_detailed_view_shows_abstracts_and_material(client: Client, program: Edi
 
 
 @db
-def test_catalog_follows_every_change(client: Client, program: Edition) -> None:
+def test_facet_counts_change_with_every_edit(client: Client, program: Edition) -> None:
     read(client, URL)
     make.make_paper(program, title="Delta", topic=program.topics.get(slug="theory"))
     assert facet_choices(read(client, URL), "topic") == ["Vision 2", "Theory 2"]
@@ -250,29 +250,29 @@ def test_catalog_follows_every_change(client: Client, program: Edition) -> None:
 
 @db
 @pytest.mark.parametrize(
-    ("query", "first", "again"),
+    ("query", "queries", "cached_queries"),
     [
         ("", 17, 6),
         ("?topic=vision&kind=poster&has=pdf&sort=board", 17, 6),
         ("?q=author&by=topic&view=detailed&institution=eth", 25, 12),
     ],
 )
-def test_queries_are_the_same_for_few_and_many_papers(
+def test_query_count_is_the_same_for_3_and_4_papers(
     client: Client,
     program: Edition,
     django_assert_num_queries: DjangoAssertNumQueries,
     query: str,
-    first: int,
-    again: int,
+    queries: int,
+    cached_queries: int,
 ) -> None:
     make.make_menu_item(program)
     for number in range(2):
         if "q=" in query:
             refresh()
         per_revision.clear_caches()
-        with django_assert_num_queries(first):
+        with django_assert_num_queries(queries):
             read(client, f"{URL}{query}")
-        with django_assert_num_queries(again):
+        with django_assert_num_queries(cached_queries):
             read(client, f"{URL}{query}")
         paper = make.make_paper(program, [f"Ada {number}"], topic=program.topics.get(slug="vision"))
         make.make_presentation(program.sessions.get(uid="s2"), paper, kind="poster", board="77")

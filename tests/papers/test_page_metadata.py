@@ -39,11 +39,11 @@ def paper(edition: Edition) -> Paper:
 
 
 def head_tags(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
-    found = tags(read(client, paper.get_absolute_url()), key)
-    return [(name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix)]
+    all_tags = tags(read(client, paper.get_absolute_url()), key)
+    return [(name.removeprefix(prefix), content) for name, content in all_tags if name.startswith(prefix)]
 
 
-def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Paper) -> None:
+def test_metadata_describes_the_proceedings(client: Client, edition: Edition, paper: Paper) -> None:
     Edition.objects.update(**{**PROCEEDINGS, "proceedings_editors": ["Mia Zed", "Ann Abe"]})
     proceedings = {
         ("conference_title", "Proceedings of the Fourth Meeting"),
@@ -59,7 +59,7 @@ def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Pap
     }
     names = {name for name, _ in proceedings}
 
-    assert {pair for pair in head_tags(client, paper, "citation_") if pair[0] in names} == proceedings
+    assert {tag for tag in head_tags(client, paper, "citation_") if tag[0] in names} == proceedings
     assert {("publisher", "Old Press"), ("source", "Proceedings of the Fourth Meeting")} <= {
         *head_tags(client, paper, "DC.")
     }
@@ -78,18 +78,18 @@ def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Pap
     assert article["publisher"] == {"@type": "Organization", "name": "Old Press", "address": "Oslo"}
 
 
-def test_head_names_the_license_of_the_paper_and_of_its_materials(
+def test_metadata_has_the_licenses_of_paper_and_materials(
     client: Client, edition: Edition, paper: Paper
 ) -> None:
-    address = "https://creativecommons.org/licenses/by/4.0/"
+    license_url = "https://creativecommons.org/licenses/by/4.0/"
     Edition.objects.update(license="CC-BY-4.0")
     make.make_material(paper, kind="data", url="https://a.test/data", license="LicenseRef-Ours")
     page = read(client, paper.get_absolute_url())
 
     assert ("rights", "CC-BY-4.0") in head_tags(client, paper, "DC.")
-    assert [one.attributes["href"] for one in page.all("link", rel="license")] == [address]
+    assert [link.attributes["href"] for link in page.all("link", rel="license")] == [license_url]
     article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
-    assert article["license"] == address
+    assert article["license"] == license_url
     assert article["hasPart"] == [
         {
             "@type": "CreativeWork",
@@ -100,7 +100,7 @@ def test_head_names_the_license_of_the_paper_and_of_its_materials(
     ]
 
 
-def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, paper: Paper) -> None:
+def test_citation_tags_list_the_authors_in_printed_order(client: Client, paper: Paper) -> None:
     make.make_material(paper, url="", file=ContentFile(b"%PDF-1.7", "notes.pdf"))
 
     assert head_tags(client, paper, "citation_") == [
@@ -125,7 +125,7 @@ def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, pape
     ]
 
 
-def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -> None:
+def test_pdf_on_another_host_is_not_in_the_metadata(client: Client, paper: Paper) -> None:
     make.make_material(paper, url="https://example.org/paper.pdf")
 
     assert "pdf_url" not in dict(head_tags(client, paper, "citation_"))
@@ -133,7 +133,7 @@ def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("text", "pages"),
     [
         ("12-25", ("12", "25")),
         ("7", ("7", "7")),
@@ -142,11 +142,11 @@ def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -
         ("", ("", "")),
     ],
 )
-def test_pages_are_read(written: str, read: tuple[str, str]) -> None:
-    assert parse_pages(written) == read
+def test_first_and_last_page_are_parsed(text: str, pages: tuple[str, str]) -> None:
+    assert parse_pages(text) == pages
 
 
-def test_dublin_core(client: Client, paper: Paper) -> None:
+def test_dublin_core_tags(client: Client, paper: Paper) -> None:
     assert head_tags(client, paper, "DC.") == [
         ("title", "Fast O(n²) & safe </script>"),
         ("creator", "Zed Young"),
@@ -166,7 +166,7 @@ def test_dublin_core(client: Client, paper: Paper) -> None:
     ]
 
 
-def test_open_graph_and_twitter(client: Client, paper: Paper) -> None:
+def test_open_graph_and_twitter_tags(client: Client, paper: Paper) -> None:
     assert head_tags(client, paper, "og:", "property") == [
         ("title", "Fast O(n²) & safe </script>"),
         ("url", f"{SITE_URL}{paper.get_absolute_url()}"),
@@ -182,26 +182,28 @@ def test_open_graph_and_twitter(client: Client, paper: Paper) -> None:
     assert head_tags(client, paper, "twitter:") == [("card", "summary_large_image")]
 
 
-def test_article_in_linked_data(client: Client, paper: Paper) -> None:
-    found = linked(client, paper.get_absolute_url())
-    article, way = found["ScholarlyArticle"], found["BreadcrumbList"]
+def test_linked_data_has_article_and_breadcrumbs(client: Client, paper: Paper) -> None:
+    data = linked(client, paper.get_absolute_url())
+    article, breadcrumbs = data["ScholarlyArticle"], data["BreadcrumbList"]
 
     assert article["headline"] == "Fast O(n²) & safe </script>"
-    assert [(one["name"], one.get("sameAs")) for one in article["author"]] == [
+    assert [(entry["name"], entry.get("sameAs")) for entry in article["author"]] == [
         ("Zed Young", None),
         ("Abe Old", "https://orcid.org/0000-0002-1825-0097"),
         ("Mia Šimek", None),
     ]
-    assert [one["name"] for one in article["author"][0]["affiliation"]] == ["King's College", "MIT"]
+    assert [entry["name"] for entry in article["author"][0]["affiliation"]] == ["King's College", "MIT"]
     assert (article["pageStart"], article["pageEnd"], article["datePublished"]) == ("12", "25", "2021-04-05")
     assert article["identifier"] == {"@type": "PropertyValue", "propertyID": "doi", "value": "10.1/x"}
-    assert [(one["name"], one["item"]) for one in way["itemListElement"]] == [
+    assert [(entry["name"], entry["item"]) for entry in breadcrumbs["itemListElement"]] == [
         ("MLSys 2021", f"{SITE_URL}/2021/"),
         ("Papers", f"{SITE_URL}/2021/papers/"),
     ]
 
 
-def test_article_names_its_appearances(client: Client, edition: Edition, paper: Paper) -> None:
+def test_linked_data_of_a_paper_has_its_presentations_as_events(
+    client: Client, edition: Edition, paper: Paper
+) -> None:
     session = make.make_session(edition, room=make.make_room(edition, "Hall B"))
     make.make_presentation(session, paper)
     make.make_presentation(None, paper, kind="poster")
@@ -209,23 +211,23 @@ def test_article_names_its_appearances(client: Client, edition: Edition, paper: 
 
     events = linked(client, paper.get_absolute_url())["ScholarlyArticle"]["subjectOf"]
 
-    assert [(one["startDate"], one["eventStatus"].rpartition("/")[2]) for one in events] == [
+    assert [(event["startDate"], event["eventStatus"].rpartition("/")[2]) for event in events] == [
         ("2021-04-06T08:00:00-07:00", "EventScheduled"),
         ("2021-04-06T08:00:00-07:00", "EventCancelled"),
     ]
-    assert [(one["name"], one["containedInPlace"]["name"]) for one in events[0]["location"]] == [
+    assert [(place["name"], place["containedInPlace"]["name"]) for place in events[0]["location"]] == [
         ("Hall B", "Convention Center")
     ]
 
 
-def test_no_data_ends_its_script(client: Client, paper: Paper) -> None:
+def test_script_end_tag_in_linked_data_is_escaped(client: Client, paper: Paper) -> None:
     text = client.get(paper.get_absolute_url()).content.decode()
 
     assert "\\u003c/script\\u003e" in text
     assert text.count("</script>") == text.count("<script")
 
 
-def test_hidden_name_and_email_are_in_no_tag(client: Client, paper: Paper) -> None:
+def test_hidden_name_and_email_are_not_in_the_page(client: Client, paper: Paper) -> None:
     author = paper.authorships.get(position=1)
     PersonName.objects.create(person=author.person, name="Former Name", hidden=True)
     paper.authorships.filter(pk=author.pk).update(name="FORMER NAME")
@@ -235,10 +237,13 @@ def test_hidden_name_and_email_are_in_no_tag(client: Client, paper: Paper) -> No
     assert ("former name" in text, "abe@" in text, text.count("zed young") > 4) == (False, False, True)
 
 
-def test_paper_without_anything_is_valid(client: Client, edition: Edition) -> None:
+def test_linked_data_of_a_minimal_paper_is_valid(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="bare", title="Bare", abstract="")
 
     article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
 
     assert "author" not in article
-    assert [one["@type"] for one in (article["publisher"], article["isPartOf"])] == ["Organization", "Book"]
+    assert [entry["@type"] for entry in (article["publisher"], article["isPartOf"])] == [
+        "Organization",
+        "Book",
+    ]

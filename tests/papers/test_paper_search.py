@@ -55,21 +55,21 @@ def make_program() -> Edition:
     return edition
 
 
-def found_papers(client: Client, words: str, language: str = "", **more: str) -> list[str]:
+def list_results(client: Client, words: str, language: str = "", **parameters: str) -> list[str]:
     return [
         link.attributes["href"].split("/papers/")[1].partition("/")[0]
-        for title in page_of(client, words, language, **more).all("h2", "title")
+        for title in fetch_list(client, words, language, **parameters).all("h2", "title")
         for link in title.inside("a")
     ]
 
 
-def page_of(client: Client, words: str, language: str = "", **more: str) -> Page:
-    response = client.get(f"{language}{URL}", {"q": words, **more})
+def fetch_list(client: Client, words: str, language: str = "", **parameters: str) -> Page:
+    response = client.get(f"{language}{URL}", {"q": words, **parameters})
     assert response.status_code == 200
     return Page(response.content.decode())
 
 
-def found_by_edition_search(client: Client, words: str, language: str = "") -> list[str]:
+def edition_search_results(client: Client, words: str, language: str = "") -> list[str]:
     response = client.get(f"{language}/2021/search/", {"q": words, "kind": "paper"})
     return [
         link.attributes["href"].split("/papers/")[1].partition("/")[0]
@@ -79,7 +79,7 @@ def found_by_edition_search(client: Client, words: str, language: str = "") -> l
 
 
 @pytest.mark.parametrize(
-    ("words", "language", "found"),
+    ("words", "language", "expected"),
     [
         # The title counts more than the abstract.
         ("scaling", "", ["b", "a", "c"]),
@@ -119,14 +119,16 @@ def found_by_edition_search(client: Client, words: str, language: str = "") -> l
         ("posters on scaling wednesday", "/de", ["b", "c"]),
     ],
 )
-def test_list_and_search_find_the_same_in_the_same_order(
-    client: Client, edition: Edition, words: str, language: str, found: list[str]
+def test_list_and_edition_search_find_the_same_papers_in_order(
+    client: Client, edition: Edition, words: str, language: str, expected: list[str]
 ) -> None:
-    assert found_papers(client, words, language) == found_by_edition_search(client, words, language) == found
+    assert (
+        list_results(client, words, language) == edition_search_results(client, words, language) == expected
+    )
 
 
-def test_words_are_shown_as_chips_and_stay_in_the_box(client: Client, edition: Edition) -> None:
-    page = page_of(client, "posters on scaling wednesday", topic="theory")
+def test_filter_words_become_chips_and_stay_in_the_search_box(client: Client, edition: Edition) -> None:
+    page = fetch_list(client, "posters on scaling wednesday", topic="theory")
     chips = {link.text: link.attributes["href"] for link in page.all("ul", "picked")[0].inside("a")}
 
     assert chips == {
@@ -137,7 +139,10 @@ def test_words_are_shown_as_chips_and_stay_in_the_box(client: Client, edition: E
         "Clear all": URL,
     }
     assert [box.attributes["value"] for box in page.all("input", id="q")] == ["posters on scaling wednesday"]
-    hidden = {one.attributes["name"]: one.attributes["value"] for one in page.all("input", type="hidden")}
+    hidden = {
+        element.attributes["name"]: element.attributes["value"]
+        for element in page.all("input", type="hidden")
+    }
     assert hidden == {"topic": "theory"}
     plain = page.links()["Search for “posters”, “wednesday” as plain words"]
     assert plain == "?q=posters+on+scaling+wednesday&plain=posters%2Cwednesday&topic=theory"
@@ -145,24 +150,24 @@ def test_words_are_shown_as_chips_and_stay_in_the_box(client: Client, edition: E
 
 
 def test_facets_are_counted_over_search_results(client: Client, edition: Edition) -> None:
-    page = page_of(client, "scaling")
-    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
+    page = fetch_list(client, "scaling")
+    lists = {element.attributes.get("aria-labelledby"): element for element in page.all("ul")}
 
-    def offers(name: str) -> list[str]:
+    def facet_choices(name: str) -> list[str]:
         return [link.text for link in lists[f"facet-{name}"].inside("a")]
 
     assert page.outline[0] == "1 Papers 3"
-    assert offers("topic") == ["Robotics 2", "Theory 1"]
-    assert offers("day") == ["Tue 6 Apr 1", "Wed 7 Apr 2"]
+    assert facet_choices("topic") == ["Robotics 2", "Theory 1"]
+    assert facet_choices("day") == ["Tue 6 Apr 1", "Wed 7 Apr 2"]
 
 
-def test_order_is_relevance_until_another_is_chosen(client: Client, edition: Edition) -> None:
-    ways = [link.text for link in page_of(client, "scaling").all("nav", "segments")[0].inside("a")]
+def test_order_is_relevance_unless_another_is_chosen(client: Client, edition: Edition) -> None:
+    order_labels = [link.text for link in fetch_list(client, "scaling").all("nav", "segments")[0].inside("a")]
 
-    assert ways == ["Best match", "Title", "Time", "Board", "Random"]
-    assert found_papers(client, "scaling", sort="title") == ["c", "b", "a"]
-    assert found_papers(client, "scaling", sort="board") == ["a", "b", "c"]
-    grouped = page_of(client, "scaling", by="topic")
+    assert order_labels == ["Best match", "Title", "Time", "Board", "Random"]
+    assert list_results(client, "scaling", sort="title") == ["c", "b", "a"]
+    assert list_results(client, "scaling", sort="board") == ["a", "b", "c"]
+    grouped = fetch_list(client, "scaling", by="topic")
     assert grouped.outline[1:] == [
         "2 Robotics",
         "3 Zebras and scaling laws",
@@ -170,39 +175,39 @@ def test_order_is_relevance_until_another_is_chosen(client: Client, edition: Edi
         "2 Theory",
         "3 Scaling laws",
     ]
-    assert [link.text for link in read(client, URL).all("nav", "segments")[0].inside("a")] == ways[1:]
+    assert [link.text for link in read(client, URL).all("nav", "segments")[0].inside("a")] == order_labels[1:]
 
 
 def test_list_without_results_says_so(client: Client, edition: Edition) -> None:
-    assert page_of(client, "absent").outline == ["1 Papers 0", "2 No matching papers"]
+    assert fetch_list(client, "absent").outline == ["1 Papers 0", "2 No matching papers"]
 
 
-def test_typing_error_is_corrected_and_reported(client: Client, edition: Edition) -> None:
-    words = "Nothing was found for “scalign”. These are results for scaling."
+def test_typo_is_corrected_and_reported(client: Client, edition: Edition) -> None:
+    sentence = "Nothing was found for “scalign”. These are results for scaling."
 
-    assert words in page_of(client, "scalign").main
+    assert sentence in fetch_list(client, "scalign").main
 
 
-def test_change_is_found_at_once(client: Client, edition: Edition) -> None:
+def test_changed_papers_are_found_immediately(client: Client, edition: Edition) -> None:
     make.make_paper(edition, uid="e", title="Pistons")
-    assert found_papers(client, "pistons") == ["e"]
+    assert list_results(client, "pistons") == ["e"]
 
     edition.papers.filter(uid="e").update(status="withdrawn")
-    assert found_papers(client, "pistons") == []
+    assert list_results(client, "pistons") == []
 
 
-def test_citations_of_a_list_are_those_of_its_papers(client: Client, edition: Edition) -> None:
-    page = page_of(client, "posters on scaling wednesday")
+def test_bibtex_of_a_filtered_list_has_its_papers(client: Client, edition: Edition) -> None:
+    page = fetch_list(client, "posters on scaling wednesday")
     response: Any = client.get(page.links()["BibTeX"])
-    file = response.getvalue().decode()
+    bibtex = response.getvalue().decode()
 
-    assert sorted(file.split(",\n")[0] for file in file.split("@")[1:]) == [
+    assert sorted(entry.split(",\n")[0] for entry in bibtex.split("@")[1:]) == [
         "inproceedings{mlsys2021.b",
         "inproceedings{mlsys2021.c",
     ]
 
 
-def test_parameters_of_a_search_reach_the_page() -> None:
+def test_search_parameters_are_known_to_the_page_cache() -> None:
     query = "q=robotics&plain=robotics&as=poster"
 
     assert parse_address("/2021/search/", query).query == "as=poster&plain=robotics&q=robotics"

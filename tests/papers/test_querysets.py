@@ -41,13 +41,13 @@ def make_program(**fields: Any) -> Paper:
     return paper
 
 
-def authors(papers: Any) -> list[str]:
+def author_names(papers: Any) -> list[str]:
     return [author.name for paper in papers for author in paper.shown_authors]
 
 
 def list_counts(at: datetime | None) -> list[Any]:
-    lines = Paper.objects.all().list_rows(at)
-    return [len(part) for row in lines for part in (row.shown_authors, row.shown_grants, row.appearances)]
+    rows = Paper.objects.all().list_rows(at)
+    return [len(part) for row in rows for part in (row.shown_authors, row.shown_grants, row.appearances)]
 
 
 def detail_counts(at: datetime | None) -> list[int]:
@@ -62,14 +62,14 @@ def winner_counts(at: datetime | None) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "before", "then"),
+    ("public_rows", "before", "after"),
     [
         (lambda at: names(Topic.objects.published(at)), [], ["T"]),
         (lambda at: [topic.paper_count for topic in Topic.objects.with_counts(at)], [0], [1]),
         (lambda at: names(Paper.objects.published(at)), [], ["P"]),
         (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
-        (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
+        (lambda at: author_names(Paper.objects.with_authors(at)), [], ["Ada"]),
         (list_counts, [0] * 3, [1] * 3),
         (detail_counts, [0] * 4, [1] * 4),
         (winner_counts, [], [(1, 1)]),
@@ -80,30 +80,30 @@ def winner_counts(at: datetime | None) -> list[Any]:
     ],
 )
 def test_nothing_is_public_before_the_edition_opens(
-    asked: Callable[[datetime | None], list[Any]], before: list[Any], then: list[Any]
+    public_rows: Callable[[datetime | None], list[Any]], before: list[Any], after: list[Any]
 ) -> None:
     make_program(**CLOSED)
 
-    assert asked(None) == before
-    assert asked(LATER) == then
+    assert public_rows(None) == before
+    assert public_rows(LATER) == after
 
 
-@pytest.mark.parametrize("gate", ["public_from", "papers_public_from"])
-def test_both_gates_hold_papers_and_awards_back(gate: str) -> None:
-    make_program(**{gate: LATER})
+@pytest.mark.parametrize("field", ["public_from", "papers_public_from"])
+def test_papers_need_both_the_edition_and_its_papers_to_be_public(field: str) -> None:
+    make_program(**{field: LATER})
 
     for model in (Topic, Paper, Authorship, Material, Award, AwardGrant):
         rows = model._default_manager.published
         assert (len(rows()), len(rows(LATER))) == (0, 1)
 
 
-def test_topic_of_a_closed_edition_is_not_shown_by_a_paper_of_an_open_one(edition: Edition) -> None:
+def test_topic_of_a_hidden_edition_is_not_public_by_a_paper_of_a_public_one(edition: Edition) -> None:
     make.make_paper(edition, topic=make.make_topic(make.make_edition(2022, **CLOSED)))
 
     assert names(Topic.objects.published()) == []
 
 
-def test_draft_in_a_preview_shows_its_parts(edition: Edition) -> None:
+def test_preview_publishes_the_related_rows_of_drafts(edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"], status="draft")
     award = make.make_award(edition, [paper], name="A", status="draft")
     make.make_paper(make.make_edition(2022), ["Zoe"], status="draft")
@@ -114,14 +114,14 @@ def test_draft_in_a_preview_shows_its_parts(edition: Edition) -> None:
         assert [row.paper for row in AwardGrant.objects.published()] == [paper]
 
 
-def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> None:
+def test_related_rows_are_public_only_with_their_paper_and_award(edition: Edition) -> None:
     for status in ("draft", "withdrawn"):
         paper = make.make_paper(edition, ["Ada"], status=status)
         make.make_material(paper)
         make.make_award(edition, [paper], name=f"of a {status}")
-    shown = make.make_paper(edition, ["Mia"])
-    make.make_material(shown, visible=False)
-    make.make_award(edition, [shown], status="draft")
+    public_paper = make.make_paper(edition, ["Mia"])
+    make.make_material(public_paper, visible=False)
+    make.make_award(edition, [public_paper], status="draft")
     make.make_award(edition, [make.make_person("Zoe")], name="of a person")
 
     assert names(Authorship.objects.published()) == ["Mia"]
@@ -135,15 +135,15 @@ def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> 
 
 def make_topics(edition: Edition, *levels: str) -> list[Topic]:
     """Create nested topics, from the topmost to the lowest."""
-    found: list[Topic] = []
+    topics: list[Topic] = []
     for name in levels:
-        found.append(make.make_topic(edition, name, parent=found[-1] if found else None))
-    return found
+        topics.append(make.make_topic(edition, name, parent=topics[-1] if topics else None))
+    return topics
 
 
 def test_topic_is_public_with_a_paper_in_it_or_up_to_three_levels_below(edition: Edition) -> None:
     for number, level in enumerate(("I", "II", "III", "IV")):
-        topics = make_topics(edition, *(f"{level} {place}" for place in range(4)))
+        topics = make_topics(edition, *(f"{level} {depth}" for depth in range(4)))
         make.make_paper(edition, topic=topics[number])
     make.make_paper(edition, topic=make.make_topic(edition, "of a draft"), status="draft")
 
@@ -152,32 +152,34 @@ def test_topic_is_public_with_a_paper_in_it_or_up_to_three_levels_below(edition:
     ]
 
 
-def test_papers_of_a_topic_are_those_in_it_and_below(edition: Edition) -> None:
+def test_papers_of_a_topic_include_those_of_its_subtopics(edition: Edition) -> None:
     topics = make_topics(edition, "a", "b", "c", "d")
     for topic in topics:
         make.make_paper(edition, title=topic.name, topic=topic)
     make.make_paper(edition, title="draft", topic=topics[3], status="draft")
     make.make_paper(edition, title="other", topic=make.make_topic(edition, "Compilers"))
-    below = {topic.name: names(Paper.objects.published().in_topic(topic).by_title()) for topic in topics}
+    titles_by_topic = {
+        topic.name: names(Paper.objects.published().in_topic(topic).by_title()) for topic in topics
+    }
     counts = {
         topic.name: topic.paper_count for topic in Topic.objects.with_counts().exclude(name="Compilers")
     }
 
-    assert below == {"a": ["a", "b", "c", "d"], "b": ["b", "c", "d"], "c": ["c", "d"], "d": ["d"]}
+    assert titles_by_topic == {"a": ["a", "b", "c", "d"], "b": ["b", "c", "d"], "c": ["c", "d"], "d": ["d"]}
     assert counts == {"a": 4, "b": 3, "c": 2, "d": 1}
 
 
 # Papers
 
 
-def test_order_by_title_is_that_of_the_folded_title_then_of_the_uid(edition: Edition) -> None:
+def test_by_title_orders_by_folded_title_and_then_by_uid(edition: Edition) -> None:
     for uid, title in (("3", "Zoo"), ("2", "ästhetik"), ("1", "Asthetik"), ("4", "B")):
         make.make_paper(edition, uid=uid, title=title)
 
     assert [paper.uid for paper in Paper.objects.order_by("-uid").by_title()] == ["1", "2", "4", "3"]
 
 
-def test_papers_are_fetched_in_the_order_of_their_keys(edition: Edition) -> None:
+def test_in_key_order_returns_papers_in_the_given_order(edition: Edition) -> None:
     one, two, three = (make.make_paper(edition) for _ in range(3))
 
     assert [*Paper.objects.in_key_order([three.pk, one.pk])] == [three, one]
@@ -197,7 +199,7 @@ def test_awards_of_a_paper_at_one_position_are_in_order_of_creation(edition: Edi
 # Catalogs
 
 
-def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edition: Edition) -> None:
+def test_award_rows_are_of_the_papers_edition_in_order_of_position(edition: Edition) -> None:
     paper, other = make.make_paper(edition), make.make_paper(edition)
     second = make.make_award(edition, [paper], uid="second", name="B", position=2)
     first = make.make_award(edition, [paper], uid="first", name="C", position=1)
@@ -208,26 +210,28 @@ def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edit
     assert [*rows] == [(paper.pk, "first", first.name), (paper.pk, "second", second.name)]
 
 
-def test_appearance_is_cancelled_itself_with_its_session_or_with_the_parent_of_that(edition: Edition) -> None:
+def test_talk_is_cancelled_by_itself_its_session_or_the_parent_session(edition: Edition) -> None:
     paper = make.make_paper(edition)
-    off, on = (make.make_session(edition, status=status) for status in ("cancelled", "published"))
+    cancelled_session, running_session = (
+        make.make_session(edition, status=status) for status in ("cancelled", "published")
+    )
     for title, session, status in (
-        ("itself", on, "cancelled"),
+        ("itself", running_session, "cancelled"),
         ("alone", None, "cancelled"),
-        ("session", off, "published"),
-        ("parent", make.make_session(edition, parent=off), "published"),
-        ("on", make.make_session(edition, parent=on), "published"),
+        ("session", cancelled_session, "published"),
+        ("parent", make.make_session(edition, parent=cancelled_session), "published"),
+        ("on", make.make_session(edition, parent=running_session), "published"),
         ("unscheduled", None, "published"),
     ):
         make.make_presentation(session, paper, title=title, status=status)
-    cancelled = {"itself", "alone", "session", "parent"}
+    cancelled_titles = {"itself", "alone", "session", "parent"}
 
-    found = Paper.objects.with_appearances().get().appearances
-    assert {row.title for row in found if row.called_off} == cancelled
-    assert [row.called_off for row in found] == [row.cancelled for row in found]
-    assert {row.title for row in Presentation.objects.filter(is_cancelled())} == cancelled
-    rest = Presentation.objects.filter(~is_cancelled())
-    assert {row.title for row in rest} == {"on", "unscheduled"}
+    appearances = Paper.objects.with_appearances().get().appearances
+    assert {row.title for row in appearances if row.called_off} == cancelled_titles
+    assert [row.called_off for row in appearances] == [row.cancelled for row in appearances]
+    assert {row.title for row in Presentation.objects.filter(is_cancelled())} == cancelled_titles
+    not_cancelled = Presentation.objects.filter(~is_cancelled())
+    assert {row.title for row in not_cancelled} == {"on", "unscheduled"}
 
 
 # Counts
@@ -244,19 +248,24 @@ def test_same_title_ignores_case_accents_and_withdrawn_papers(
     assert sorted(Paper.objects.same_title().values_list("uid", flat=True)) == ["a", "b"]
 
 
-def test_papers_and_people_are_counted_by_edition_of_one_conference(edition: Edition) -> None:
+def test_counts_by_edition_include_only_the_conference(edition: Edition) -> None:
     ada, mia = make.make_person("Ada"), make.make_person("Mia")
     second = make.make_edition(2022)
     other = make.make_edition(2023, conference=make.make_conference(slug="other"))
-    for one, people in ((edition, [ada, mia]), (edition, [ada]), (second, [mia]), (other, [ada])):
-        make.make_paper(one, people)
+    for edition_of_paper, people in (
+        (edition, [ada, mia]),
+        (edition, [ada]),
+        (second, [mia]),
+        (other, [ada]),
+    ):
+        make.make_paper(edition_of_paper, people)
     conference = edition.conference_id
 
     assert Paper.objects.counts_by_edition(conference) == {edition.pk: 2, second.pk: 1}
     assert Authorship.objects.counts_by_edition(conference) == {edition.pk: (2, 2), second.pk: (1, 1)}
 
 
-def test_returning_authors_wrote_for_an_earlier_edition_of_the_same_conference(edition: Edition) -> None:
+def test_returning_authors_had_a_paper_in_an_earlier_edition_of_the_conference(edition: Edition) -> None:
     people = {name: make.make_person(name) for name in ("back", "new", "elsewhere", "draft", "same year")}
     other = make.make_conference(slug="other")
     workshop = make.make_edition(2021, slug="2021-w", start_date=date(2022, 4, 5), end_date=date(2022, 4, 9))
@@ -270,7 +279,7 @@ def test_returning_authors_wrote_for_an_earlier_edition_of_the_same_conference(e
     assert names(last.papers.get().authorships.returning()) == ["back"]
 
 
-def test_returning_authors_are_those_who_were_public_then() -> None:
+def test_returning_authors_need_an_earlier_paper_that_is_public() -> None:
     ada = make.make_person("Ada")
     make.make_paper(make.make_edition(2021, **CLOSED), [ada])
     make.make_paper(make.make_edition(2022), [ada])
@@ -283,7 +292,7 @@ def test_returning_authors_are_those_who_were_public_then() -> None:
 
 
 @pytest.fixture
-def full(edition: Edition) -> Paper:
+def full_paper(edition: Edition) -> Paper:
     """Create a paper with two related rows of each kind, created in reverse order."""
     topic = make_topics(edition, "a", "b", "c")[-1]
     paper = make.make_paper(edition, ["Zed", "Abe"], topic=topic)
@@ -311,7 +320,7 @@ def all_parts(paper: Any) -> list[list[str]]:
     return [*names_and_awards(paper), [f"{row.board} {row.session.uid}" for row in paper.appearances]]
 
 
-def expected(paper: Paper) -> list[list[str]]:
+def expected_parts(paper: Paper) -> list[list[str]]:
     people = {author.name: author.person.uid for author in paper.authorships.select_related("person")}
     awards = {award.name: award.get_absolute_url() for award in paper.edition.awards.all()}
     sessions = [row.session for row in paper.presentations.order_by("-pk")]
@@ -322,64 +331,67 @@ def expected(paper: Paper) -> list[list[str]]:
     ]
 
 
-def test_lists_fetch_their_lines_with_three_queries_more(
-    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+def test_list_rows_take_4_queries(
+    full_paper: Paper, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    wanted = expected(full)
+    expected = expected_parts(full_paper)
 
     with django_assert_num_queries(4):
         (paper,) = Paper.objects.list_rows()
-    assert (paper.get_absolute_url(), paper.topic and paper.topic.name) == (full.get_absolute_url(), "c")
-    assert names_and_awards(paper) == wanted[:2]
+    assert (paper.get_absolute_url(), paper.topic and paper.topic.name) == (
+        full_paper.get_absolute_url(),
+        "c",
+    )
+    assert names_and_awards(paper) == expected[:2]
     assert [row.board for row in paper.appearances] == ["board 1", "board 2"]
 
 
-def test_page_fetches_all_it_shows_with_four_queries_more(
-    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+def test_paper_with_details_takes_5_queries(
+    full_paper: Paper, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    wanted = expected(full)
+    expected = expected_parts(full_paper)
 
     with django_assert_num_queries(5):
         paper = Paper.objects.with_details().get()
-        assert (paper.edition, paper.topic.edition) == (full.edition,) * 2
+        assert (paper.edition, paper.topic.edition) == (full_paper.edition,) * 2
         assert names(paper.topic.ancestors) == ["a", "b"]
-        assert all_parts(paper) == wanted
+        assert all_parts(paper) == expected
         assert names(paper.shown_materials) == ["link 1", "link 2"]
-        places = [
+        editions = [
             (row.session.room.edition, row.room.edition, row.session.edition) for row in paper.appearances
         ]
-        assert places == [(full.edition,) * 3] * 2
+        assert editions == [(full_paper.edition,) * 3] * 2
 
 
-def test_detailed_cards_have_abstracts_and_materials(
-    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+def test_detailed_list_rows_add_abstract_and_materials(
+    full_paper: Paper, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    wanted = expected(full)
+    expected = expected_parts(full_paper)
     with django_assert_num_queries(4 + 5):
         (brief,), (detailed,) = Paper.objects.all().list_rows(), Paper.objects.all().list_rows(detailed=True)
 
     assert (brief.abstract_html, brief.shown_materials) == ("", ())
     assert detailed == brief._replace(
-        abstract_html=full.abstract_html, shown_materials=detailed.shown_materials
+        abstract_html=full_paper.abstract_html, shown_materials=detailed.shown_materials
     )
     assert names(detailed.shown_materials) == ["link 1", "link 2"]
     assert [grant.name for grant in brief.shown_grants] == ["award 1", "award 2"]
-    assert len(wanted[2]) == len(brief.appearances)
+    assert len(expected[2]) == len(brief.appearances)
 
 
-def test_awards_are_newest_first_then_in_the_chairs_order(edition: Edition) -> None:
+def test_newest_first_orders_awards_by_edition_and_then_by_position(edition: Edition) -> None:
     new = make.make_edition(2023)
     twin = make.make_edition(2022, slug="2023-b", start_date=new.start_date, end_date=new.end_date)
-    for one in (edition, twin, new):
+    for edition_of_award in (edition, twin, new):
         for name in ("z", "a"):
-            make.make_award(one, name=f"{one.slug} {name}")
+            make.make_award(edition_of_award, name=f"{edition_of_award.slug} {name}")
 
     assert names(Award.objects.order_by("name").newest_first()) == [
         *("2023 z", "2023 a", "2023-b z", "2023-b a", "2021 z", "2021 a")
     ]
 
 
-def test_winners_are_in_the_chairs_order(edition: Edition) -> None:
+def test_award_winners_are_in_order_of_position(edition: Edition) -> None:
     award = make.make_award(edition, [make.make_person(name) for name in ("Abe", "Mia", "Zed")])
     reorder(award.grants.all(), [*award.grants.order_by("-pk").values_list("pk", flat=True)])
     grants = Award.objects.with_winners().get().shown_grants
@@ -387,19 +399,21 @@ def test_winners_are_in_the_chairs_order(edition: Edition) -> None:
     assert [grant.person.name for grant in grants] == ["Zed", "Mia", "Abe"]
 
 
-def test_winners_are_papers_with_their_authors_and_people(
-    full: Paper, django_assert_num_queries: DjangoAssertNumQueries
+def test_award_winners_with_authors_and_talks_take_5_queries(
+    full_paper: Paper, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    make.make_award(full.edition, [make.make_paper(full.edition, status="draft")], name="hidden")
-    wanted = expected(full)
+    make.make_award(full_paper.edition, [make.make_paper(full_paper.edition, status="draft")], name="hidden")
+    expected = expected_parts(full_paper)
 
     with django_assert_num_queries(5):
         awards = {award.name: award for award in Award.objects.with_winners()}
         first = awards["award 1"].shown_grants
         assert [grant.person.name for grant in first if grant.person] == ["Zoe 1"]
-        assert [grant.paper.get_absolute_url() for grant in first if grant.paper] == [full.get_absolute_url()]
+        assert [grant.paper.get_absolute_url() for grant in first if grant.paper] == [
+            full_paper.get_absolute_url()
+        ]
         paper = first[0].paper
-        assert [f"{one.shown_name} {one.person.uid}" for one in paper.shown_authors] == wanted[0]
-        assert [f"{row.board} {row.session.uid}" for row in paper.appearances] == wanted[2]
+        assert [f"{author.shown_name} {author.person.uid}" for author in paper.shown_authors] == expected[0]
+        assert [f"{row.board} {row.session.uid}" for row in paper.appearances] == expected[2]
         assert awards["award 1"].get_absolute_url() == f"/2021/awards/#award-{awards['award 1'].uid}"
     assert awards["hidden"].shown_grants == []

@@ -20,7 +20,11 @@ pytestmark = pytest.mark.django_db
 
 def neighbor_links(page: Page) -> list[list[str]]:
     """Return the texts of the links of each bar of neighbors."""
-    bars = [one for one in page.all("nav", "section") if "Previous and next" in one.attributes["aria-label"]]
+    bars = [
+        element
+        for element in page.all("nav", "section")
+        if "Previous and next" in element.attributes["aria-label"]
+    ]
     return [[link.text for link in bar.inside("a")] for bar in bars]
 
 
@@ -28,7 +32,7 @@ def related_titles(page: Page) -> list[str]:
     return page.texts("h3", "title")
 
 
-def test_neighbors_are_in_order_of_boards(client: Client, edition: Edition) -> None:
+def test_neighbors_are_in_order_of_board(client: Client, edition: Edition) -> None:
     hall = make.make_session(edition, title="Hall", kind="poster")
     for title, board in (("Ten", "10"), ("Nine", "9"), ("Two", "2")):
         make.make_presentation(hall, make.make_paper(edition, title=title), kind="poster", board=board)
@@ -42,7 +46,7 @@ def test_neighbors_are_in_order_of_boards(client: Client, edition: Edition) -> N
     assert sorted(neighbor_links(page)) == [["Next Last"], ["Previous Two", "Next Ten"]]
 
 
-def test_neighbors_of_one_position_are_in_order_of_creation(client: Client, edition: Edition) -> None:
+def test_neighbors_with_equal_positions_are_in_order_of_creation(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     papers = [make.make_paper(edition, title=title) for title in ("One", "Two", "Three")]
     talks = [make.make_presentation(session, paper) for paper in papers]
@@ -53,7 +57,7 @@ def test_neighbors_of_one_position_are_in_order_of_creation(client: Client, edit
     assert neighbor_links(read(client, papers[1].get_absolute_url())) == [["Previous One", "Next Three"]]
 
 
-def test_neighbors_leave_out_drafts_and_cancelled_talks(client: Client, edition: Edition) -> None:
+def test_neighbors_omit_drafts_and_cancelled_talks(client: Client, edition: Edition) -> None:
     hall = make.make_session(edition)
     one, *others = (make.make_paper(edition, title=title) for title in ("One", "Off", "Draft"))
     for paper in (one, *others):
@@ -65,7 +69,7 @@ def test_neighbors_leave_out_drafts_and_cancelled_talks(client: Client, edition:
     assert neighbor_links(read(client, one.get_absolute_url())) == []
 
 
-def test_related_papers_share_authors_of_any_year_topic_and_words(client: Client, edition: Edition) -> None:
+def test_related_papers_share_an_author_or_the_topic(client: Client, edition: Edition) -> None:
     topic, ada = make.make_topic(edition), make.make_person("Ada")
     paper = make.make_paper(edition, [ada], title="Sparse attention", topic=topic, keywords=["Kernels"])
     make.make_paper(make.make_edition(2020), [ada], title="By Ada")
@@ -79,7 +83,7 @@ def test_related_papers_share_authors_of_any_year_topic_and_words(client: Client
     assert related_titles(page) == ["By Ada", "On kernels", "Attention"]
 
 
-def test_related_papers_share_words_where_they_are_indexed(client: Client, edition: Edition) -> None:
+def test_related_papers_share_words_of_the_search_index(client: Client, edition: Edition) -> None:
     texts = {
         "One": "sparse attention kernels",
         "Other": "sparse kernels",
@@ -102,15 +106,17 @@ def test_related_papers_share_words_where_they_are_indexed(client: Client, editi
     assert related_titles(read(client, papers[0].get_absolute_url())) == ["Older", "Other"]
 
 
-@pytest.mark.parametrize(("others", "number"), [(1, 1), (5, 5), (6, 5)])
-def test_at_most_five_papers_share_words_in_the_index(edition: Edition, others: int, number: int) -> None:
-    titles = ["Garbage collection for databases"] * (1 + others) + ["Speech"] * 9
+@pytest.mark.parametrize(("similar_count", "expected_count"), [(1, 1), (5, 5), (6, 5)])
+def test_at_most_five_similar_papers_are_found(
+    edition: Edition, similar_count: int, expected_count: int
+) -> None:
+    titles = ["Garbage collection for databases"] * (1 + similar_count) + ["Speech"] * 9
     papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
     index_documents(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
-    found = similar_papers(edition.papers.published(), papers[0])
+    similar = similar_papers(edition.papers.published(), papers[0])
 
-    assert len(found) == number
-    assert {*found} <= {paper.pk for paper in papers[1 : 1 + others]}
+    assert len(similar) == expected_count
+    assert {*similar} <= {paper.pk for paper in papers[1 : 1 + similar_count]}
 
 
 def test_most_similar_papers_are_in_a_stable_order() -> None:
@@ -120,7 +126,7 @@ def test_most_similar_papers_are_in_a_stable_order() -> None:
     assert most_similar(paper, [], rows) == [2, 3, 5, 7, 8]
 
 
-def test_queries_are_the_same_among_few_and_many(
+def test_query_count_is_the_same_for_3_and_6_related_papers(
     client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make.make_menu_item(edition)
@@ -143,7 +149,7 @@ def make_posters() -> dict[str, Any]:
     topic = make.make_topic(edition)
     evening = make.make_session(edition, kind="poster", title="Evening")
     next_day = make.make_session(edition, kind="poster", start=make.MORNING + timedelta(days=1))
-    found: dict[str, Any] = {"edition": edition}
+    posters: dict[str, Any] = {"edition": edition}
     for name, session, fields in (
         ("own", evening, {"topic": topic, "keywords": ["Caches", "TPU"]}),
         ("keywords", evening, {"keywords": ["caches", "tpu", "disks"]}),
@@ -153,21 +159,21 @@ def make_posters() -> dict[str, Any]:
         ("next day", next_day, {"topic": topic}),
         ("draft", evening, {"topic": topic, "status": "draft"}),
     ):
-        found[name] = make.make_paper(edition, ["Ada"], title=name, uid=name.replace(" ", "-"), **fields)
-        make.make_presentation(session, found[name], kind="poster", board="7")
-    return found
+        posters[name] = make.make_paper(edition, ["Ada"], title=name, uid=name.replace(" ", "-"), **fields)
+        make.make_presentation(session, posters[name], kind="poster", board="7")
+    return posters
 
 
 def with_details(paper: Any) -> Paper:
-    full: Paper = Paper.objects.with_details().get(pk=paper.pk)
-    return full
+    detailed: Paper = Paper.objects.with_details().get(pk=paper.pk)
+    return detailed
 
 
 def similar_titles(paper: Any) -> list[str]:
     return [poster.paper.title for poster in find_related(with_details(paper)).posters]
 
 
-def test_most_similar_posters_come_first_and_other_days_are_left_out() -> None:
+def test_most_similar_posters_come_first_and_other_days_are_omitted() -> None:
     posters = make_posters()
 
     assert similar_titles(posters["own"]) == ["both", "keywords", "keyword"]
@@ -175,7 +181,7 @@ def test_most_similar_posters_come_first_and_other_days_are_left_out() -> None:
     assert similar_titles(posters["next day"]) == []
 
 
-def test_equally_similar_posters_are_in_running_order_with_each_paper_once() -> None:
+def test_equally_similar_posters_are_in_order_of_time_with_each_paper_once() -> None:
     edition, later = make.make_edition(), make.MORNING + timedelta(hours=1)
     session = make.make_session(edition, kind="poster", title="Evening")
     papers = {name: make.make_paper(edition, title=name, keywords=["TPU"]) for name in ("Own", "C", "B", "A")}
@@ -188,18 +194,18 @@ def test_equally_similar_posters_are_in_running_order_with_each_paper_once() -> 
     assert similar_titles(papers["Own"]) == ["A", "B", "C"]
 
 
-def test_paper_without_poster_or_words_has_none() -> None:
+def test_paper_without_poster_or_keywords_has_no_similar_posters() -> None:
     edition = make.make_edition()
-    talk = make.make_paper(edition, keywords=["caches"])
-    make.make_presentation(make.make_session(edition), talk)
-    plain = make.make_paper(edition)
-    make.make_presentation(make.make_session(edition, kind="poster"), plain, kind="poster")
-    papers = [with_details(talk), with_details(plain)]
+    talk_paper = make.make_paper(edition, keywords=["caches"])
+    make.make_presentation(make.make_session(edition), talk_paper)
+    plain_paper = make.make_paper(edition)
+    make.make_presentation(make.make_session(edition, kind="poster"), plain_paper, kind="poster")
+    papers = [with_details(talk_paper), with_details(plain_paper)]
 
     assert [find_related(paper).posters for paper in papers] == [[], []]
 
 
-def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
+def test_query_count_is_the_same_for_2_and_3_similar_posters(django_assert_num_queries: Any) -> None:
     posters = make_posters()
     for number in (1, 3):
         Paper.objects.filter(title="keyword").update(status="published" if number == 3 else "draft")
@@ -217,14 +223,14 @@ def test_paper_page_lists_similar_posters(client: Client) -> None:
     assert page.outline[start + 1 : start + 4] == ["3 both", "3 keywords", "3 keyword"]
 
 
-def test_in_a_session_over_two_days_each_poster_is_of_its_own_day() -> None:
+def test_posters_of_a_two_day_session_are_related_within_their_day() -> None:
     edition, next_day = make.make_edition(), make.MORNING + timedelta(days=1)
-    long = make.make_session(edition, kind="poster", end=next_day + timedelta(days=1))
+    two_day_session = make.make_session(edition, kind="poster", end=next_day + timedelta(days=1))
     for title, start in (("One", None), ("Two", next_day), ("Three", next_day)):
         paper = make.make_paper(edition, title=title, keywords=["TPU"])
-        make.make_presentation(long, paper, kind="poster", start=start)
+        make.make_presentation(two_day_session, paper, kind="poster", start=start)
     paper = make.make_paper(edition, title="Four", keywords=["TPU"])
     make.make_presentation(make.make_session(edition, kind="poster", start=next_day), paper, kind="poster")
 
-    found = {paper.title: sorted(similar_titles(paper)) for paper in edition.papers.all()}
-    assert found == {"One": [], "Two": ["Four", "Three"], "Three": ["Four", "Two"], "Four": []}
+    titles_by_paper = {paper.title: sorted(similar_titles(paper)) for paper in edition.papers.all()}
+    assert titles_by_paper == {"One": [], "Two": ["Four", "Three"], "Three": ["Four", "Two"], "Four": []}

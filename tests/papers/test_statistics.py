@@ -40,9 +40,9 @@ def editions() -> tuple[Edition, Edition]:
     faces = make.make_topic(new, "Faces", parent=vision)
     eth, mit = make.make_institution("ETH", slug="eth"), make.make_institution("MIT", slug="mit")
     rows = ((ada, "", vision, eth), (ada, "Mia", faces, eth), ("Zoe", "", theory, mit))
-    for first, second, topic, place in rows:
+    for first, second, topic, institution in rows:
         paper = make.make_paper(new, [first, second] if second else [first], topic=topic)
-        paper.authorships.get(position=1).institutions.add(place)
+        paper.authorships.get(position=1).institutions.add(institution)
         make.make_presentation(make.make_session(new, start=make.MORNING + timedelta(days=365)), paper)
     last = new.papers.latest("pk")
     make.make_presentation(None, last, kind="poster")
@@ -51,7 +51,7 @@ def editions() -> tuple[Edition, Edition]:
 
 
 @db
-def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edition]) -> None:
+def test_tables_count_public_rows(client: Client, editions: tuple[Edition, Edition]) -> None:
     make.make_paper(editions[1], status="draft")
 
     page = read(client, URL)
@@ -68,7 +68,7 @@ def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edi
 
 
 @db
-def test_countries_are_on_the_map_under_their_usual_names(
+def test_map_shows_countries_under_normalized_names(
     client: Client, editions: tuple[Edition, Edition]
 ) -> None:
     for slug, country in (("eth", "Switzerland"), ("mit", "U.S.A.")):
@@ -81,14 +81,18 @@ def test_countries_are_on_the_map_under_their_usual_names(
 
     title = "Papers by country of institution"
     assert table_rows(page)[title] == ["Switzerland2", "Atlantis1", "United States1"]
-    (drawn,) = page.all("svg", "map")
-    assert [one.text for one in drawn.inside("title")] == ["United States: 1", "Switzerland: 2"]
-    levels = {one.attributes["class"]: one.text for one in drawn.inside("g") if one.inside("title")}
+    (world_map,) = page.all("svg", "map")
+    assert [element.text for element in world_map.inside("title")] == ["United States: 1", "Switzerland: 2"]
+    levels = {
+        element.attributes["class"]: element.text
+        for element in world_map.inside("g")
+        if element.inside("title")
+    }
     assert levels == {"level-4": "USUnited States: 1", "level-5": "CHSwitzerland: 2"}
 
 
 @pytest.mark.parametrize(
-    ("written", "code"),
+    ("name", "code"),
     [
         ("Republic of Korea", "KR"),
         ("Türkiye", "TR"),
@@ -99,13 +103,13 @@ def test_countries_are_on_the_map_under_their_usual_names(
         ("P.R. China", "CN"),
     ],
 )
-def test_country_is_found_however_it_is_written(written: str, code: str) -> None:
-    tile = tile_of(written)
+def test_country_is_found_by_its_variants(name: str, code: str) -> None:
+    tile = tile_of(name)
     assert tile
     assert tile.code == code
 
 
-def test_no_two_countries_share_a_square() -> None:
+def test_countries_have_separate_squares_on_the_map() -> None:
     assert (
         len({(tile.column, tile.row) for tile in TILES}) == len({tile.code for tile in TILES}) == len(TILES)
     )
@@ -113,7 +117,7 @@ def test_no_two_countries_share_a_square() -> None:
 
 
 @db
-def test_charts_say_how_many_papers_they_cover(client: Client, editions: tuple[Edition, Edition]) -> None:
+def test_charts_state_how_many_papers_they_cover(client: Client, editions: tuple[Edition, Edition]) -> None:
     """Without this line, the numbers would seem to be those of the whole program."""
     make.make_paper(editions[1])
 
@@ -128,7 +132,7 @@ def test_charts_say_how_many_papers_they_cover(client: Client, editions: tuple[E
 
 
 @db
-def test_charts_of_years_say_how_many_papers_they_cover(
+def test_charts_by_year_state_how_many_papers_they_cover(
     client: Client, editions: tuple[Edition, Edition]
 ) -> None:
     make.make_paper(editions[0])
@@ -136,16 +140,16 @@ def test_charts_of_years_say_how_many_papers_they_cover(
     page = read(client, URL)
 
     bases = {
-        part.inside("h2")[0].text: part.inside("p")[0].text
-        for part in page.all("section")
-        if part.inside("p")
+        section.inside("h2")[0].text: section.inside("p")[0].text
+        for section in page.all("section")
+        if section.inside("p")
     }
     assert bases["Papers by year"] == "Based on all 6 papers."
     assert bases["Authors by year"] == "Based on 5 of 6 papers."
 
 
 @db
-def test_share_of_returning_authors_begins_with_the_second_year(
+def test_share_of_returning_authors_starts_with_the_second_year(
     client: Client, editions: tuple[Edition, Edition]
 ) -> None:
     third = make.make_edition(2023)
@@ -165,18 +169,18 @@ def test_charts_have_descriptions(client: Client, editions: tuple[Edition, Editi
     assert {picture.attributes["role"] for picture in pictures} == {"img"}
     assert pictures[0].attributes["aria-labelledby"] == "topics-title topics-text"
     assert page.texts("desc")[0] == "2 values, from 1 (Theory) to 2 (Vision)."
-    assert not [one for one in page.elements if "style" in one.attributes]
+    assert not [element for element in page.elements if "style" in element.attributes]
 
 
 @db
-def test_edition_without_papers_says_so(client: Client) -> None:
+def test_edition_without_papers_shows_an_empty_state(client: Client) -> None:
     make.make_edition(2022)
 
     assert len(read(client, URL).all("div", "empty")) == 1
 
 
 @db
-def test_queries_are_the_same_for_one_and_three_papers(
+def test_query_count_is_the_same_for_3_and_4_papers(
     client: Client, editions: tuple[Edition, Edition], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make.make_menu_item(editions[1])
@@ -188,7 +192,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
         make.make_paper(make.make_edition(2030 + number), ["Ada"])
 
 
-def test_horizontal_bars_have_widths_by_their_numbers() -> None:
+def test_bar_widths_are_proportional_to_values() -> None:
     chart = bar_chart("k", "Title", "Kind", [Value("A", 4), Value("B", 1), Value("C", 0)])
 
     assert [(mark.y, mark.width) for mark in chart.marks] == [
@@ -199,7 +203,7 @@ def test_horizontal_bars_have_widths_by_their_numbers() -> None:
     assert chart.height == 126
 
 
-def test_vertical_bars_have_heights_by_their_numbers() -> None:
+def test_column_heights_are_proportional_to_values() -> None:
     chart = column_chart("k", "Title", "Year", [Value("2021", 50), Value("2022", 100)])
 
     assert [(mark.x, mark.y, mark.height) for mark in chart.marks] == [
@@ -209,7 +213,7 @@ def test_vertical_bars_have_heights_by_their_numbers() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [Value("A", 0)]])
-def test_chart_of_nothing_is_drawn_without_error(values: list[Value]) -> None:
+def test_empty_charts_are_drawn_without_error(values: list[Value]) -> None:
     assert bar_chart("k", "T", "H", values).description == column_chart("k", "T", "H", values).description
 
 

@@ -40,7 +40,7 @@ def stored_thumbnail(paper: Paper) -> str:
     return str(paper.thumbnail)
 
 
-def test_first_page_of_a_pdf_is_shown_until_there_is_a_teaser(
+def test_thumbnail_is_of_the_teaser_or_else_of_the_first_page_of_the_pdf(
     client: Client,
     edition: Edition,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -103,17 +103,17 @@ def test_broken_file_has_no_thumbnail(edition: Edition, content: bytes) -> None:
 @pytest.mark.parametrize(
     "file", [ContentFile(b"no picture", "a.png"), ContentFile(make_picture("JPEG").read()[:400], "cut.jpg")]
 )
-def test_teaser_that_is_no_whole_picture_is_refused(edition: Edition, file: ContentFile[bytes]) -> None:
+def test_teaser_that_is_no_complete_picture_is_refused(edition: Edition, file: ContentFile[bytes]) -> None:
     paper = make.make_paper(edition)
     paper.teaser = SimpleUploadedFile(str(file.name), file.read())
 
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValidationError) as error:
         paper.full_clean()
 
-    assert [*refused.value.message_dict] == ["teaser"]
+    assert [*error.value.message_dict] == ["teaser"]
 
 
-def test_nothing_is_fetched_from_elsewhere(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pdf_on_another_host_is_not_rendered(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
     paper = make.make_paper(edition)
     make.make_material(paper, url="https://example.org/paper.pdf")
     monkeypatch.setattr("subprocess.run", lambda *_args, **_kwargs: pytest.fail("rendered"))
@@ -123,19 +123,21 @@ def test_nothing_is_fetched_from_elsewhere(edition: Edition, monkeypatch: pytest
     assert stored_thumbnail(paper) == ""
 
 
-def test_similar_posters_and_rows_of_posters_have_pictures(client: Client, edition: Edition) -> None:
+def test_similar_posters_and_posters_of_a_session_have_thumbnails(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, kind="poster", counts_as="poster")
-    shown, other = (
+    viewed, other = (
         make.make_paper(edition, title=f"Sparse transformers {word}", keywords=["sparsity"])
         for word in ("today", "tomorrow")
     )
-    for paper in (shown, other):
+    for paper in (viewed, other):
         make.make_presentation(session, paper, kind="poster")
     name = "thumbnails/abc-def-320x240.webp"
     Paper.objects.filter(pk=other.pk).update(thumbnail=name)
 
-    for page in (shown.get_absolute_url(), session.get_absolute_url()):
-        pictures = [one.attributes for one in read(client, page).all("img", "thumb")]
-        assert [one["src"] for one in pictures] == [f"/media/{name}"]
-        assert {(one["width"], one["height"], one["loading"]) for one in pictures} == {("320", "240", "lazy")}
+    for page in (viewed.get_absolute_url(), session.get_absolute_url()):
+        pictures = [picture.attributes for picture in read(client, page).all("img", "thumb")]
+        assert [picture["src"] for picture in pictures] == [f"/media/{name}"]
+        assert {(picture["width"], picture["height"], picture["loading"]) for picture in pictures} == {
+            ("320", "240", "lazy")
+        }
     assert read(client, f"/2021/schedule/{edition.day_of(session.start)}/").all("img", "thumb") == []

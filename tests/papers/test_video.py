@@ -31,7 +31,7 @@ HOSTS = ["www.youtube-nocookie.com", "player.vimeo.com", "slideslive.com", "tube
         ("", ""),
     ],
 )
-def test_player_is_on_an_allowed_host(settings: Settings, address: str, expected: str) -> None:
+def test_player_needs_https_and_an_allowed_host(settings: Settings, address: str, expected: str) -> None:
     settings.VIDEO_HOSTS = HOSTS
 
     assert player(address) == expected
@@ -39,7 +39,7 @@ def test_player_is_on_an_allowed_host(settings: Settings, address: str, expected
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("hosts", [[], HOSTS])
-def test_video_is_a_link_and_plays_in_the_page_where_allowed(
+def test_video_is_a_link_with_a_player_only_on_an_allowed_host(
     client: Client, edition: Edition, settings: Settings, hosts: list[str]
 ) -> None:
     settings.VIDEO_HOSTS = hosts
@@ -64,7 +64,7 @@ def test_video_is_a_link_and_plays_in_the_page_where_allowed(
 @pytest.mark.parametrize(
     ("kind", "url"), [("slides", "https://youtu.be/dQw4w9WgXcQ"), ("video", "https://else.example/1")]
 )
-def test_page_without_a_player_frames_nothing(
+def test_page_without_a_player_allows_no_frames(
     client: Client, edition: Edition, settings: Settings, kind: str, url: str
 ) -> None:
     settings.VIDEO_HOSTS = HOSTS
@@ -79,6 +79,6 @@ def test_page_without_a_player_frames_nothing(
 def frame_sources(client: Client, path: str) -> list[str] | None:
     """Return the hosts that a page may frame; `None` if its policy has no `frame-src`, so that none may."""
     policy = client.get(path).headers["Content-Security-Policy"]
-    found = [part.split()[1:] for part in policy.split("; ") if part.startswith("frame-src ")]
+    sources = [part.split()[1:] for part in policy.split("; ") if part.startswith("frame-src ")]
     assert "default-src 'none'" in policy
-    return found[0] if found else None
+    return sources[0] if sources else None

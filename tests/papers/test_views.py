@@ -42,7 +42,7 @@ def make_full_paper(edition: Edition, number: int) -> Paper:
 # The list
 
 
-def test_list_shows_title_names_awards_and_appearances(client: Client, edition: Edition) -> None:
+def test_list_shows_title_authors_awards_and_appearances(client: Client, edition: Edition) -> None:
     make_full_paper(edition, 1)
 
     page = read(client, URL)
@@ -57,7 +57,7 @@ def test_list_shows_title_names_awards_and_appearances(client: Client, edition: 
 
 
 @pytest.mark.parametrize(
-    ("board", "shown"),
+    ("board", "label"),
     [
         ("Hall B - Position 34", "Position 34"),
         ("Hall B34", "Hall B34"),
@@ -65,18 +65,18 @@ def test_list_shows_title_names_awards_and_appearances(client: Client, edition: 
         ("7", "Board 7"),
     ],
 )
-def test_room_in_the_label_of_a_board_is_said_once(
-    client: Client, edition: Edition, board: str, shown: str
+def test_room_in_the_label_of_a_board_is_not_repeated(
+    client: Client, edition: Edition, board: str, label: str
 ) -> None:
     paper = make.make_paper(edition, uid="p1")
     session = make.make_session(edition, room=make.make_room(edition, "Hall B"))
     make.make_presentation(session, paper, kind="poster", board=board)
 
-    assert read(client, URL).texts("div", "facts") == [f"Poster · Tue 6 Apr, 08:00 PDT · Hall B · {shown}"]
-    assert f"Poster · {shown} " in read(client, paper.get_absolute_url()).texts("ul", "appearances")[0]
+    assert read(client, URL).texts("div", "facts") == [f"Poster · Tue 6 Apr, 08:00 PDT · Hall B · {label}"]
+    assert f"Poster · {label} " in read(client, paper.get_absolute_url()).texts("ul", "appearances")[0]
 
 
-def test_list_says_nothing_of_times_under_embargo(client: Client) -> None:
+def test_list_shows_no_times_while_the_schedule_is_embargoed(client: Client) -> None:
     edition = make.make_edition(schedule_public_from=None)
     make_full_paper(edition, 1)
 
@@ -90,19 +90,19 @@ def test_list_is_sorted_by_title_without_accents_and_case(client: Client, editio
     assert read(client, URL).texts("h2") == ["alpha", "Delta", "Éclair", "zeta"]
 
 
-def test_list_sorted_by_schedule_ends_with_the_unscheduled(client: Client, edition: Edition) -> None:
-    late, _, early, off = (make.make_paper(edition, title=title) for title in ("A", "B", "C", "D"))
+def test_list_sorted_by_schedule_ends_with_unscheduled_papers(client: Client, edition: Edition) -> None:
+    late, _, early, cancelled = (make.make_paper(edition, title=title) for title in ("A", "B", "C", "D"))
     make.make_presentation(make.make_session(edition, start=make.MORNING.replace(hour=20)), late)
     make.make_presentation(make.make_session(edition), early)
-    make.make_presentation(make.make_session(edition), off, status="cancelled")
+    make.make_presentation(make.make_session(edition), cancelled, status="cancelled")
 
     assert read(client, f"{URL}?sort=schedule").texts("h2") == ["C", "A", "B", "D"]
 
 
-def test_list_by_topic_and_track_has_a_section_each(client: Client, edition: Edition) -> None:
+def test_list_is_grouped_by_topic_or_track(client: Client, edition: Edition) -> None:
     compilers = make.make_topic(edition, "Compilers")
-    below = make.make_topic(edition, "Other", parent=compilers)
-    make.make_paper(edition, title="B", topic=below, track="Position")
+    subtopic = make.make_topic(edition, "Other", parent=compilers)
+    make.make_paper(edition, title="B", topic=subtopic, track="Position")
     make.make_paper(edition, title="A", topic=compilers)
     make.make_paper(edition, title="C")
 
@@ -138,7 +138,7 @@ def test_list_by_topic_and_track_has_a_section_each(client: Client, edition: Edi
         ("q=%00", "“\ufffd” isn’t a valid value for “q”."),
     ],
 )
-def test_bad_value_is_refused_in_a_sentence(
+def test_invalid_parameter_is_400_with_an_explanation(
     client: Client, edition: Edition, query: str, sentence: str
 ) -> None:
     make.make_material(make.make_paper(edition))
@@ -148,31 +148,33 @@ def test_bad_value_is_refused_in_a_sentence(
     assert page.texts("p", "lead")[0].startswith(sentence)
 
 
-def test_pages_have_each_paper_once(client: Client, edition: Edition) -> None:
+def test_paginated_list_has_each_paper_once(client: Client, edition: Edition) -> None:
     Paper.objects.bulk_create(
         Paper(edition=edition, uid=f"p{number}", title="Same title", status="published")
         for number in range(120)
     )
 
-    found = [
-        element.attributes["href"]
+    urls = [
+        link.attributes["href"]
         for number in (1, 2, 3)
-        for element in read(client, f"{URL}?page={number}").all("a")
-        if element.attributes["href"].endswith("/same-title/")
+        for link in read(client, f"{URL}?page={number}").all("a")
+        if link.attributes["href"].endswith("/same-title/")
     ]
 
-    assert len(found) == len(set(found)) == 120
+    assert len(urls) == len(set(urls)) == 120
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"), [(8, "Ada 7 · Ada 8"), (10, "Ada 8 and 2 more of Paper Ada 9 · Ada 10")]
+    ("author_count", "ending"), [(8, "Ada 7 · Ada 8"), (10, "Ada 8 and 2 more of Paper Ada 9 · Ada 10")]
 )
-def test_list_names_eight_authors(client: Client, edition: Edition, number: int, shown: str) -> None:
-    make.make_paper(edition, [f"Ada {place}" for place in range(1, number + 1)], title="Paper")
+def test_list_folds_all_authors_after_the_eighth(
+    client: Client, edition: Edition, author_count: int, ending: str
+) -> None:
+    make.make_paper(edition, [f"Ada {position}" for position in range(1, author_count + 1)], title="Paper")
 
     (people,) = read(client, URL).texts("div", "people")
 
-    assert people.endswith(shown)
+    assert people.endswith(ending)
 
 
 def test_list_shows_papers_as_cards_in_the_color_of_their_topic(client: Client, edition: Edition) -> None:
@@ -188,12 +190,12 @@ def test_list_shows_papers_as_cards_in_the_color_of_their_topic(client: Client, 
 # A topic
 
 
-def test_topic_page_shows_its_papers_and_those_below(client: Client, edition: Edition) -> None:
-    above = make.make_topic(edition, "Vision", slug="vision")
-    below = make.make_topic(edition, "Faces", parent=above, slug="faces")
-    make.make_topic(edition, "Unused", parent=above)
-    make.make_paper(edition, title="B", topic=above)
-    make.make_paper(edition, title="A", topic=below)
+def test_topic_page_shows_its_papers_and_those_of_subtopics(client: Client, edition: Edition) -> None:
+    topic = make.make_topic(edition, "Vision", slug="vision")
+    subtopic = make.make_topic(edition, "Faces", parent=topic, slug="faces")
+    make.make_topic(edition, "Unused", parent=topic)
+    make.make_paper(edition, title="B", topic=topic)
+    make.make_paper(edition, title="A", topic=subtopic)
 
     page = read(client, "/2021/topics/vision/")
 
@@ -203,7 +205,7 @@ def test_topic_page_shows_its_papers_and_those_below(client: Client, edition: Ed
     assert [link.text for link in crumbs.inside("a")] == ["Papers", "Vision"]
 
 
-def test_topic_without_a_public_paper_has_no_page(client: Client, edition: Edition) -> None:
+def test_topic_without_a_public_paper_is_404(client: Client, edition: Edition) -> None:
     make.make_paper(edition, topic=make.make_topic(edition, slug="quiet"), status="draft")
 
     assert read(client, "/2021/topics/quiet/", 404).texts("h1") == ["Page not found"]
@@ -212,7 +214,7 @@ def test_topic_without_a_public_paper_has_no_page(client: Client, edition: Editi
 # A paper
 
 
-def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
+def test_paper_page_shows_all_parts_of_a_paper(client: Client, edition: Edition) -> None:
     paper = make_full_paper(edition, 1)
     Paper.objects.filter(pk=paper.pk).update(doi="10.1000/x", pages="12-25", track="Research")
 
@@ -243,15 +245,15 @@ def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
     assert page.links()["PDF example.org"] == "https://example.org/paper.pdf"
 
 
-def test_paper_page_shows_licenses_beside_what_they_are_for(client: Client, edition: Edition) -> None:
+def test_paper_page_shows_licenses_of_paper_and_materials(client: Client, edition: Edition) -> None:
     Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
     paper = make.make_paper(edition)
     for kind, license in (("pdf", ""), ("code", "MIT"), ("slides", "")):
         make.make_material(paper, kind=kind, license=license)
     page = read(client, paper.get_absolute_url())
-    shown = [row.text for row in page.all("ul", "links")[0].elements if row.tag == "li"]
+    items = [row.text for row in page.all("ul", "links")[0].elements if row.tag == "li"]
 
-    assert [row.split()[-1] for row in shown] == ["CC-BY-4.0", "MIT", "example.org"]
+    assert [row.split()[-1] for row in items] == ["CC-BY-4.0", "MIT", "example.org"]
     assert "CC-BY-4.0" in page.all("dl", "dl")[0].text
     assert [link.attributes["href"] for link in page.all("a", rel="license noopener")] == [
         "https://creativecommons.org/licenses/by/4.0/",
@@ -273,7 +275,7 @@ def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -
     assert page.texts("p", "affiliations") == ["1ETH 2MIT"]
 
 
-def test_paper_page_leaves_out_marks_of_a_common_affiliation(client: Client, edition: Edition) -> None:
+def test_paper_page_does_not_number_a_common_affiliation(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
     for name in ("Ada", "Alan"):
         make.add_author(paper, name, affiliations=["ETH"])
@@ -284,19 +286,17 @@ def test_paper_page_leaves_out_marks_of_a_common_affiliation(client: Client, edi
     assert page.texts("p", "affiliations") == ["ETH"]
 
 
-def test_paper_page_keeps_the_name_as_printed_but_hides_a_hidden_one(
-    client: Client, edition: Edition
-) -> None:
+def test_paper_page_shows_printed_names_but_no_hidden_names(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
-    emma, new = make.make_person("Yu Wang"), make.make_person("New Name")
+    emma, renamed = make.make_person("Yu Wang"), make.make_person("New Name")
     make.add_author(paper, emma, name="Yu (Emma) Wang")
-    make.add_author(paper, new, name="Old Name")
-    PersonName.objects.create(person=new, name="Old Name", hidden=True)
+    make.add_author(paper, renamed, name="Old Name")
+    PersonName.objects.create(person=renamed, name="Old Name", hidden=True)
 
     assert read(client, paper.get_absolute_url()).texts("p", "authors") == ["Yu (Emma) Wang · New Name"]
 
 
-def test_paper_page_strikes_out_what_is_cancelled(client: Client, edition: Edition) -> None:
+def test_paper_page_strikes_out_cancelled_talks(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
     make.make_presentation(make.make_session(edition, status="cancelled", title="Off"), paper)
 
@@ -315,26 +315,26 @@ def test_paper_page_renders_mathematics(client: Client, edition: Edition) -> Non
     assert "$5 and $6" in markup
 
 
-@pytest.mark.parametrize("tail", ["", "wrong-slug/", "Paper-1/"])
-def test_paper_address_leads_to_the_right_slug(client: Client, edition: Edition, tail: str) -> None:
+@pytest.mark.parametrize("suffix", ["", "wrong-slug/", "Paper-1/"])
+def test_paper_url_redirects_to_the_right_slug(client: Client, edition: Edition, suffix: str) -> None:
     make.make_paper(edition, uid="p1", title="Paper 1")
 
-    response = client.get(f"{URL}p1/{tail}")
+    response = client.get(f"{URL}p1/{suffix}")
 
     assert (response.status_code, response.headers["Location"]) == (301, "/2021/papers/p1/paper-1/")
 
 
 @pytest.mark.parametrize("status", ["draft", "withdrawn"])
-def test_paper_that_is_not_public_has_no_page(client: Client, edition: Edition, status: str) -> None:
+def test_draft_or_withdrawn_paper_that_was_never_public_is_404(
+    client: Client, edition: Edition, status: str
+) -> None:
     paper = make.make_paper(edition, status=status)
 
     assert client.get(paper.get_absolute_url()).status_code == 404
     assert client.get(f"{URL}{paper.uid}/").status_code == 404
 
 
-def test_withdrawn_paper_whose_page_was_public_says_so_with_its_title(
-    client: Client, edition: Edition
-) -> None:
+def test_withdrawn_paper_that_was_public_is_410_with_its_title(client: Client, edition: Edition) -> None:
     abe = make.make_person("Abe New")
     abe.names.create(name="Abe Old", hidden=True)
     paper = make.make_paper(edition, uid="p1", title="Notes", abstract="Secret")
@@ -354,7 +354,7 @@ def test_withdrawn_paper_whose_page_was_public_says_so_with_its_title(
         assert word not in response.content.decode()
 
 
-def test_deleted_paper_whose_page_was_public_says_so_with_its_title(client: Client, edition: Edition) -> None:
+def test_deleted_paper_that_was_public_is_410_with_its_title(client: Client, edition: Edition) -> None:
     make.make_paper(edition, ["Ada"], uid="p1", title="Notes").delete()
     make.make_paper(edition, uid="p2", title="Draft", status="draft").delete()
 
@@ -364,7 +364,7 @@ def test_deleted_paper_whose_page_was_public_says_so_with_its_title(client: Clie
 
 
 @pytest.mark.parametrize("status", ["draft", "withdrawn"])
-def test_paper_that_the_embargo_kept_back_has_no_page_when_it_ends(
+def test_paper_withdrawn_during_the_embargo_is_404_after_it(
     client: Client, edition: Edition, status: str
 ) -> None:
     Edition.objects.update(papers_public_from=None)
@@ -376,25 +376,25 @@ def test_paper_that_the_embargo_kept_back_has_no_page_when_it_ends(
 
 
 @pytest.mark.parametrize(
-    ("decision", "shown"),
+    ("decision", "expected"),
     [("Accept (poster)", []), ("accepted", []), ("Accept: notable-top-5%", ["Accept: notable-top-5%"])],
 )
 def test_decision_is_shown_if_it_is_informative(
-    client: Client, edition: Edition, decision: str, shown: list[str]
+    client: Client, edition: Edition, decision: str, expected: list[str]
 ) -> None:
     paper = make.make_paper(edition, decision=decision)
 
     (page,) = read(client, paper.get_absolute_url()).all("main")
-    assert [one.text for one in page.inside("dd")] == shown
+    assert [element.text for element in page.inside("dd")] == expected
 
 
-def test_address_is_there_to_share_and_as_a_code(client: Client, edition: Edition) -> None:
+def test_paper_page_has_a_share_link_and_a_qr_code(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1", title="Notes")
 
     page = read(client, f"{paper.get_absolute_url()}?utm_source=mail")
 
-    address = "http://127.0.0.1:8000/2021/papers/p1/notes/"
-    assert page.links()[address] == address
+    url = "http://127.0.0.1:8000/2021/papers/p1/notes/"
+    assert page.links()[url] == url
     assert len(page.all("svg", "qr")) == 1
     assert page.all("button", **{"data-copy": "share"})[0].text == "Copy link"
 
@@ -402,7 +402,7 @@ def test_address_is_there_to_share_and_as_a_code(client: Client, edition: Editio
 # Awards
 
 
-def test_awards_show_each_paper_once_in_the_chairs_order(client: Client, edition: Edition) -> None:
+def test_awards_page_shows_each_paper_once_in_the_given_order(client: Client, edition: Edition) -> None:
     first, second = make_full_paper(edition, 1), make_full_paper(edition, 2)
     edition.awards.all().delete()
     award = make.make_award(edition, [second, first], citation="For *everything*.")
@@ -420,7 +420,7 @@ def test_awards_show_each_paper_once_in_the_chairs_order(client: Client, edition
     assert page.texts("div", "abstract") == ["What was done.", "What was done."]
 
 
-def test_awards_go_to_people_and_older_papers(client: Client, edition: Edition) -> None:
+def test_awards_page_shows_people_and_papers_of_earlier_editions(client: Client, edition: Edition) -> None:
     old = make.make_paper(make.make_edition(2011), ["Ada Lovelace"], title="Notes")
     make.make_award(edition, [old], name="Test of Time")
     make.make_award(edition, [make.make_person("Alan Turing", affiliation="King's")], name="Service")
@@ -431,7 +431,7 @@ def test_awards_go_to_people_and_older_papers(client: Client, edition: Edition) 
     assert page.texts("p", "quiet")[0] == "MLSys 2011"
 
 
-def test_awards_of_all_years_begin_with_the_newest(client: Client, edition: Edition) -> None:
+def test_awards_of_all_years_are_newest_first(client: Client, edition: Edition) -> None:
     make.make_award(edition, [make_full_paper(edition, 1)])
     later = make.make_edition(2022)
     make.make_award(later, [make.make_paper(later, title="Later")], name="Best Paper")
@@ -450,7 +450,7 @@ def test_awards_of_all_years_begin_with_the_newest(client: Client, edition: Edit
 
 
 @pytest.mark.parametrize("path", ["/2021/awards/", "/awards/", URL])
-def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) -> None:
+def test_page_without_rows_shows_an_empty_state(client: Client, edition: Edition, path: str) -> None:
     assert len(read(client, path).all("div", "empty")) == 1
 
 
@@ -468,7 +468,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
         ("/awards/", 10),
     ],
 )
-def test_queries_are_the_same_for_one_and_three_papers(
+def test_query_count_is_the_same_for_1_and_3_papers(
     client: Client,
     edition: Edition,
     django_assert_num_queries: DjangoAssertNumQueries,

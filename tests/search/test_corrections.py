@@ -8,7 +8,7 @@ pytestmark = pytest.mark.usefixtures("program")
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "correction"),
     [
         ("convolutoin", "convolution"),
         ("convoluton", "convolution"),
@@ -31,13 +31,13 @@ pytestmark = pytest.mark.usefixtures("program")
         ("", None),
     ],
 )
-def test_one_typing_error_in_a_long_word_is_forgiven(text: str, meant: str | None) -> None:
-    found = correct_query(parse_query(text))
+def test_one_typo_in_a_long_word_is_corrected(text: str, correction: str | None) -> None:
+    corrected = correct_query(parse_query(text))
 
-    assert (str(found) if found else None) == meant
+    assert (str(corrected) if corrected else None) == correction
 
 
-def test_commonest_spelling_comes_first() -> None:
+def test_most_frequent_spelling_comes_first() -> None:
     index_documents(
         [
             DocumentRecord("paper", key, str(key), word)
@@ -48,13 +48,13 @@ def test_commonest_spelling_comes_first() -> None:
     assert likely_spellings("zarks") == ["parks", "barks"]
 
 
-@pytest.mark.parametrize("place", range(12))
-def test_each_place_of_a_word_may_be_wrong(place: int) -> None:
+@pytest.mark.parametrize("index", range(12))
+def test_typo_at_each_position_is_corrected(index: int) -> None:
     word = "convolution"
 
-    assert word in likely_spellings(f"{word[:place]}q{word[place:]}")
-    assert word in likely_spellings(f"{word[:place]}q{word[place + 1 :]}")
-    if place < len(word):
-        assert word in likely_spellings(f"{word[:place]}{word[place + 1 :]}")
-    if place < len(word) - 1:
-        assert word in likely_spellings(f"{word[:place]}{word[place + 1]}{word[place]}{word[place + 2 :]}")
+    assert word in likely_spellings(f"{word[:index]}q{word[index:]}")
+    assert word in likely_spellings(f"{word[:index]}q{word[index + 1 :]}")
+    if index < len(word):
+        assert word in likely_spellings(f"{word[:index]}{word[index + 1 :]}")
+    if index < len(word) - 1:
+        assert word in likely_spellings(f"{word[:index]}{word[index + 1]}{word[index]}{word[index + 2 :]}")

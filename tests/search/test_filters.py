@@ -32,12 +32,12 @@ TOPICS = [
 TODAY = DAYS[1]
 
 
-def known(today: date | None = TODAY) -> Vocabulary:
+def vocabulary(today: date | None = TODAY) -> Vocabulary:
     return edition_vocabulary(DAYS, ROOMS, KINDS, TOPICS, today)
 
 
-def filters(reading: Reading) -> dict[str, str]:
-    return {one.facet: one.value for one in reading.filters}
+def filter_values(reading: Reading) -> dict[str, str]:
+    return {item.facet: item.value for item in reading.filters}
 
 
 def day(number: int) -> dict[str, str]:
@@ -45,7 +45,7 @@ def day(number: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "rest"),
+    ("text", "expected", "words"),
     [
         ("posters on scaling laws wednesday", {"kind": "poster", **day(8)}, "scaling laws"),
         ("scaling laws", {}, "scaling laws"),
@@ -124,16 +124,16 @@ def day(number: int) -> dict[str, str]:
         ("learning on graphs", {}, "learning on graphs"),
     ],
 )
-def test_read(text: str, found: dict[str, str], rest: str) -> None:
-    reading = read_filters(text, known())
+def test_filters_are_read_from_text(text: str, expected: dict[str, str], words: str) -> None:
+    reading = read_filters(text, vocabulary())
 
-    assert (filters(reading), reading.words) == (found, rest)
+    assert (filter_values(reading), reading.words) == (expected, words)
 
 
-def test_filter_knows_the_words_it_was_written_in() -> None:
-    reading = read_filters("Posters on graphs in Hall A day:wed", known())
+def test_filter_has_the_words_it_was_read_from() -> None:
+    reading = read_filters("Posters on graphs in Hall A day:wed", vocabulary())
 
-    assert [(one.facet, reading.source_text(one), one.is_explicit) for one in reading.filters] == [
+    assert [(item.facet, reading.source_text(item), item.is_explicit) for item in reading.filters] == [
         ("kind", "Posters", False),
         ("room", "Hall A", False),
         ("day", "day:wed", True),
@@ -141,65 +141,67 @@ def test_filter_knows_the_words_it_was_written_in() -> None:
 
 
 def test_text_without_one_filter_keeps_the_others() -> None:
-    reading = read_filters("posters on graphs in Hall A", known())
+    reading = read_filters("posters on graphs in Hall A", vocabulary())
     kind, room = reading.filters
 
     assert [reading.without([kind]), reading.without([room])] == ["graphs Hall A", "posters graphs"]
 
 
-def test_words_taken_back_are_plain() -> None:
-    assert filters(read_filters("robotics hall a wed", known(), plain=["Robotics"])) == {
+def test_plain_words_are_not_read_as_filters() -> None:
+    assert filter_values(read_filters("robotics hall a wed", vocabulary(), plain=["Robotics"])) == {
         "room": "hall-a",
         **day(8),
     }
-    assert filters(read_filters("hall a", known(), plain=["Hall A"])) == {}
-    assert filters(read_filters("topic:robotics", known(), plain=["robotics"])) == {"topic": "robotics"}
+    assert filter_values(read_filters("hall a", vocabulary(), plain=["Hall A"])) == {}
+    assert filter_values(read_filters("topic:robotics", vocabulary(), plain=["robotics"])) == {
+        "topic": "robotics"
+    }
 
 
-def test_facet_chosen_elsewhere_is_not_read() -> None:
-    reading = read_filters("posters wednesday", known(), chosen=["day"])
+def test_facet_that_is_set_already_is_not_read() -> None:
+    reading = read_filters("posters wednesday", vocabulary(), chosen=["day"])
 
-    assert (filters(reading), reading.words) == ({"kind": "poster"}, "wednesday")
+    assert (filter_values(reading), reading.words) == ({"kind": "poster"}, "wednesday")
 
 
 @pytest.mark.parametrize("today", [None, date(2026, 7, 5), date(2026, 7, 12)])
-def test_today_is_a_word_outside_the_edition(today: date | None) -> None:
-    assert filters(read_filters("today", known(today))) == {}
+def test_today_is_not_a_filter_outside_the_edition(today: date | None) -> None:
+    assert filter_values(read_filters("today", vocabulary(today))) == {}
 
 
-def test_last_day_has_no_tomorrow() -> None:
-    assert filters(read_filters("tomorrow", known(DAYS[-1]))) == {}
+def test_tomorrow_is_not_a_filter_on_the_last_day() -> None:
+    assert filter_values(read_filters("tomorrow", vocabulary(DAYS[-1]))) == {}
 
 
-def test_weekday_that_comes_twice_is_no_day() -> None:
+def test_weekday_that_occurs_twice_is_not_a_filter() -> None:
     two_weeks = edition_vocabulary([*DAYS, date(2026, 7, 13)], {}, {}, [])
 
-    assert filters(read_filters("monday", two_weeks)) == {}
-    assert filters(read_filters("monday 13 july", two_weeks)) == day(13)
+    assert filter_values(read_filters("monday", two_weeks)) == {}
+    assert filter_values(read_filters("monday 13 july", two_weeks)) == day(13)
 
 
-def test_days_are_understood_in_the_language_of_the_site() -> None:
+def test_days_are_read_in_the_active_language_and_in_english() -> None:
     with override("de"):
-        german = known()
-        assert [filters(read_filters(text, german)) for text in ("Mittwoch", "8. Juli", "wednesday")] == [
-            day(8)
-        ] * 3
+        german = vocabulary()
+        assert [
+            filter_values(read_filters(text, german)) for text in ("Mittwoch", "8. Juli", "wednesday")
+        ] == [day(8)] * 3
 
 
 @given(st.text())
-def test_any_text_is_read(text: str) -> None:
-    reading = read_filters(text, known())
+def test_any_text_is_read_without_error(text: str) -> None:
+    reading = read_filters(text, vocabulary())
 
-    assert all(0 <= one.start < one.end <= len(text) for one in reading.filters)
+    assert all(0 <= item.start < item.end <= len(text) for item in reading.filters)
     assert parse_query(reading.words) is not None
 
 
 @given(st.lists(st.sampled_from(["posters", "on", "wed", '"', "-", "hall a", "topic:", "robotics", "x"])))
-def test_words_that_remain_are_read_again_as_words(parts: list[str]) -> None:
-    reading = read_filters(" ".join(parts), known())
+def test_remaining_words_contain_no_filters_of_the_facets_read(parts: list[str]) -> None:
+    reading = read_filters(" ".join(parts), vocabulary())
 
     assert (
-        filters(read_filters(reading.words, known(), chosen=filters(reading)))
+        filter_values(read_filters(reading.words, vocabulary(), chosen=filter_values(reading)))
         .keys()
-        .isdisjoint(filters(reading))
+        .isdisjoint(filter_values(reading))
     )

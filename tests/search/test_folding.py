@@ -14,12 +14,12 @@ LETTERS = st.text(
 
 
 @given(st.one_of(st.text(), LETTERS))
-def test_folding_is_that_of_the_conference(source: str) -> None:
+def test_fold_equals_fold_of_markup(source: str) -> None:
     assert fold(source) == markup.fold(source)
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "words"),
     [
         ("Deep  Learning", ["deep", "learning"]),
         ("Eva Šimek", ["eva", "simek"]),
@@ -35,27 +35,27 @@ def test_folding_is_that_of_the_conference(source: str) -> None:
         ("x" * 100, ["x" * MAX_WORD_CHARS]),
     ],
 )
-def test_words(source: str, found: list[str]) -> None:
-    assert fold_words(source) == found
+def test_fold_words(source: str, words: list[str]) -> None:
+    assert fold_words(source) == words
 
 
-def test_texts_are_kept_apart() -> None:
+def test_fold_texts_separates_the_texts() -> None:
     assert fold_texts(["Jan Novák", "", "Anna Li"]) == "jan novak ж anna li"
 
 
 @given(LETTERS)
-def test_places_are_those_of_the_words(source: str) -> None:
-    assert [place.word for place in word_positions(source)] == fold_words(source)
+def test_word_positions_have_the_same_words_as_fold_words(source: str) -> None:
+    assert [position.word for position in word_positions(source)] == fold_words(source)
 
 
-def test_control_between_a_letter_and_its_accent_parts_nothing() -> None:
-    assert [place.word for place in word_positions("s\x00\u030c")] == fold_words("s\x00\u030c") == ["s"]
-    assert [place.word for place in word_positions("ж\x00\u0308")] == fold_words("ж\x00\u0308")
+def test_control_character_before_an_accent_splits_no_word() -> None:
+    assert [position.word for position in word_positions("s\x00\u030c")] == fold_words("s\x00\u030c") == ["s"]
+    assert [position.word for position in word_positions("ж\x00\u0308")] == fold_words("ж\x00\u0308")
 
 
-def test_places_lie_in_the_original() -> None:
+def test_word_positions_refer_to_the_original_text() -> None:
     source = "Ein Straßenname: 学习!"
 
-    found = [(place.word, source[place.start : place.end]) for place in word_positions(source)]
+    words = [(position.word, source[position.start : position.end]) for position in word_positions(source)]
 
-    assert found == [("ein", "Ein"), ("strassenname", "Straßenname"), ("xue", "学"), ("xi", "习")]
+    assert words == [("ein", "Ein"), ("strassenname", "Straßenname"), ("xue", "学"), ("xi", "习")]

@@ -8,7 +8,7 @@ from search.query import Field, parse_query
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "shown"),
+    ("text", "query", "expected"),
     [
         ("Deep Learning", "learn", "Deep <mark>Learning</mark>"),
         ("Eva Šimek", "simek", "Eva <mark>Šimek</mark>"),
@@ -25,11 +25,11 @@ from search.query import Field, parse_query
         ("", "graph", ""),
     ],
 )
-def test_found_words_are_marked(text: str, asked: str, shown: str) -> None:
-    assert highlight(text, parse_query(asked)) == shown
+def test_words_of_the_query_are_marked(text: str, query: str, expected: str) -> None:
+    assert highlight(text, parse_query(query)) == expected
 
 
-def test_operator_marks_its_own_field() -> None:
+def test_words_of_a_field_operator_are_marked_in_this_field() -> None:
     assert highlight("Wei Li", parse_query("author:li"), Field.PEOPLE) == "Wei <mark>Li</mark>"
 
 
@@ -37,18 +37,18 @@ def test_operator_marks_its_own_field() -> None:
     "text",
     ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<mark onclick=x>", "&lt;svg onload&gt;"],
 )
-def test_no_active_content_comes_through(text: str) -> None:
-    shown = highlight(text, parse_query("script alert img mark svg lt src onerror"))
+def test_markup_in_the_text_is_escaped(text: str) -> None:
+    highlighted = highlight(text, parse_query("script alert img mark svg lt src onerror"))
 
-    assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
+    assert highlighted.replace("<mark>", "").replace("</mark>", "") == escape(text)
 
 
 @given(st.text(), st.text(max_size=20))
-def test_marks_add_nothing_else(text: str, asked: str) -> None:
-    shown = highlight(text, parse_query(asked or text))
+def test_highlighting_adds_only_mark_elements(text: str, query: str) -> None:
+    highlighted = highlight(text, parse_query(query or text))
 
-    assert shown.count("<mark>") == shown.count("</mark>")
-    assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
+    assert highlighted.count("<mark>") == highlighted.count("</mark>")
+    assert highlighted.replace("<mark>", "").replace("</mark>", "") == escape(text)
 
 
 def test_excerpt_is_a_passage_of_whole_words() -> None:
@@ -61,18 +61,18 @@ def test_excerpt_is_a_passage_of_whole_words() -> None:
     assert 40 < len(passage) < 90
 
 
-def test_excerpt_of_a_short_text_is_all_of_it() -> None:
+def test_excerpt_of_a_short_text_is_the_whole_text() -> None:
     assert excerpt("A <b> graph", parse_query("graph")) == "A &lt;b&gt; <mark>graph</mark>"
 
 
-def test_excerpt_is_empty_where_nothing_was_found() -> None:
+def test_excerpt_is_empty_if_no_word_matches() -> None:
     assert excerpt("A graph", parse_query("tree")) == excerpt("A graph", parse_query("title:graph")) == ""
 
 
 @pytest.mark.parametrize(
     "text", ["a" * 1000, f"{'a' * 500} {'b' * 500}", f"graph{' x' * 500}", f"{'x ' * 500}graph"]
 )
-def test_excerpt_of_any_text_holds_what_was_found(text: str) -> None:
+def test_excerpt_contains_the_matching_word(text: str) -> None:
     word = "graph" if "graph" in text else text[:64]
 
     assert "<mark>" in excerpt(text, parse_query(word))

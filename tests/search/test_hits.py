@@ -14,14 +14,14 @@ from search.query import parse_query
 pytestmark = pytest.mark.usefixtures("program")
 
 ONE, TWO, TALK, DAN, PAGE = ("paper", 1), ("paper", 2), ("talk", 1), ("person", 7), ("page", 9)
-Thing = tuple[str, int]
+Row = tuple[str, int]
 
 
-def things(found: tuple[Hit, ...] | list[Hit]) -> list[Thing]:
-    return [(hit.kind, hit.object_id) for hit in found]
+def rows(hits: tuple[Hit, ...] | list[Hit]) -> list[Row]:
+    return [(hit.kind, hit.object_id) for hit in hits]
 
 
-FOUND: list[tuple[str, set[Thing]]] = [
+CASES: list[tuple[str, set[Row]]] = [
     ("", set()),
     ("-graph", set()),
     ("nothing", set()),
@@ -83,20 +83,20 @@ FOUND: list[tuple[str, set[Thing]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "found"), FOUND)
-def test_words_find(text: str, found: set[Thing]) -> None:
-    assert set(things(find_documents(parse_query(text)).page)) == found
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_search_finds_the_expected_rows(text: str, expected: set[Row]) -> None:
+    assert set(rows(find_documents(parse_query(text)).page)) == expected
 
 
-@pytest.mark.parametrize(("text", "found"), FOUND)
-def test_matching_finds_the_same(text: str, found: set[Thing]) -> None:
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_matching_keys_are_those_of_the_search(text: str, expected: set[Row]) -> None:
     papers = {key for edition in (21, 22) for key in matching_keys(parse_query(text), edition, "paper")}
 
-    assert papers == {key for kind, key in found if kind == "paper"}
+    assert papers == {key for kind, key in expected if kind == "paper"}
 
 
 @pytest.mark.parametrize(
-    ("edition", "kinds", "found"),
+    ("edition", "kinds", "expected"),
     [
         (None, (), {ONE, TWO, TALK, PAGE}),
         (22, (), {TWO, TALK, PAGE}),
@@ -106,14 +106,16 @@ def test_matching_finds_the_same(text: str, found: set[Thing]) -> None:
         (22, ("paper",), {TWO}),
     ],
 )
-def test_scope_limits(edition: int | None, kinds: tuple[str, ...], found: set[Thing]) -> None:
+def test_edition_and_kinds_limit_the_results(
+    edition: int | None, kinds: tuple[str, ...], expected: set[Row]
+) -> None:
     page = find_documents(parse_query("learning"), edition=edition, kinds=kinds).page
 
-    assert set(things(page)) == found
+    assert set(rows(page)) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("conv", {ONE, TWO}),
         ("con gra", {ONE, TWO}),
@@ -123,29 +125,29 @@ def test_scope_limits(edition: int | None, kinds: tuple[str, ...], found: set[Th
         ("xyz", set()),
     ],
 )
-def test_beginnings_of_common_words_find_the_same(
-    text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
+def test_prefixes_of_common_words_find_the_same(
+    text: str, expected: set[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
 
-    assert set(things(find_documents(parse_query(text)).page)) == found
+    assert set(rows(find_documents(parse_query(text)).page)) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [("graphs ne", {TWO}), ("author:sim le", {ONE, TALK}), ("da", {TALK, DAN}), ("graphs author:ka", {TWO})],
 )
-def test_commonest_words_of_a_beginning_find_the_same(
-    text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
+def test_prefixes_expanded_to_frequent_words_find_the_same(
+    text: str, expected: set[Row], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
     monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
 
-    assert set(things(find_documents(parse_query(text)).page)) == found
+    assert set(rows(find_documents(parse_query(text)).page)) == expected
 
 
 @pytest.fixture
-def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def only_most_frequent_word(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Expand prefixes to their most frequent word only; that of `ga` is in no title."""
     monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
@@ -156,59 +158,59 @@ def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.usefixtures("commonest_alone")
-def test_beginning_of_two_letters_means_the_commonest_words_in_texts() -> None:
-    found = things(find_documents(parse_query("ga")).page)
+@pytest.mark.usefixtures("only_most_frequent_word")
+def test_prefix_of_two_letters_matches_only_frequent_words_in_bodies() -> None:
+    results = rows(find_documents(parse_query("ga")).page)
 
-    assert (found[0], set(found)) == (("paper", 42), {("paper", 40), ("paper", 41), ("paper", 42)})
+    assert (results[0], set(results)) == (("paper", 42), {("paper", 40), ("paper", 41), ("paper", 42)})
 
 
-@pytest.mark.usefixtures("commonest_alone")
-def test_beginning_of_a_name_means_all_names() -> None:
+@pytest.mark.usefixtures("only_most_frequent_word")
+def test_prefix_of_a_name_matches_all_names() -> None:
     index_documents([DocumentRecord("paper", 44, "n", "", people=["Gale Ray"], body="we bake")])
 
-    assert things(find_documents(parse_query("bake author:ga")).page) == [("paper", 44)]
+    assert rows(find_documents(parse_query("bake author:ga")).page) == [("paper", 44)]
 
 
-@pytest.mark.usefixtures("commonest_alone")
-def test_suggestions_reach_beyond_the_commonest_words() -> None:
-    assert things(suggest("ga")) == [("paper", 42)]
+@pytest.mark.usefixtures("only_most_frequent_word")
+def test_suggestions_include_less_frequent_words() -> None:
+    assert rows(suggest("ga")) == [("paper", 42)]
 
 
-def test_title_stands_over_people_over_body() -> None:
-    found = find_documents(parse_query("simek")).page
+def test_title_ranks_above_people_above_body() -> None:
+    results = find_documents(parse_query("simek")).page
 
-    assert things(found) == [DAN, TALK, ONE, TWO]
-    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    assert rows(results) == [DAN, TALK, ONE, TWO]
+    assert [hit.score for hit in results] == sorted((hit.score for hit in results), reverse=True)
 
 
-def test_phrase_that_many_texts_hold_leads_with_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frequent_phrase_is_sorted_by_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("red fox red fox red fox", "a red fox", "a long text with one red fox in it")
     index_documents([DocumentRecord("paper", 50 + n, str(n), "", body=text) for n, text in enumerate(texts)])
-    ranked = things(find_documents(parse_query('"red fox"')).page)
+    ranked = rows(find_documents(parse_query('"red fox"')).page)
     monkeypatch.setattr(engine, "MAX_RANKED_PHRASES", 2)
 
     assert {*ranked} == {("paper", 50), ("paper", 51), ("paper", 52)}
-    assert things(find_documents(parse_query('"red fox"')).page) == [
+    assert rows(find_documents(parse_query('"red fox"')).page) == [
         ("paper", 52),
         ("paper", 51),
         ("paper", 50),
     ]
 
 
-def test_whole_word_stands_over_a_beginning() -> None:
+def test_whole_word_ranks_above_a_prefix() -> None:
     index_documents([DocumentRecord("paper", 30, "a", "Lim"), DocumentRecord("paper", 31, "b", "Limit")])
 
-    assert things(find_documents(parse_query("lim")).page) == [("paper", 30), ("paper", 31)]
+    assert rows(find_documents(parse_query("lim")).page) == [("paper", 30), ("paper", 31)]
 
 
-def test_pages_follow_each_other() -> None:
+def test_pages_of_results_follow_each_other() -> None:
     query = parse_query("learning")
-    whole = find_documents(query)
+    results = find_documents(query)
 
-    assert (whole.count, whole.capped) == (4, False)
+    assert (results.count, results.capped) == (4, False)
     assert [*find_documents(query, limit=3).page, *find_documents(query, limit=3, offset=3).page] == [
-        *whole.page
+        *results.page
     ]
     assert find_documents(query, limit=3, offset=9).page == ()
     assert find_documents(query, limit=-1, offset=-5).page == ()
@@ -216,12 +218,12 @@ def test_pages_follow_each_other() -> None:
 
 def test_count_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hits, "MAX_HITS", 2)
-    found = find_documents(parse_query("learning"))
+    results = find_documents(parse_query("learning"))
 
-    assert (len(found.page), found.count, found.capped) == (2, 2, True)
+    assert (len(results.page), results.count, results.capped) == (2, 2, True)
 
 
-def test_queries_do_not_grow_with_hits() -> None:
+def test_query_count_is_the_same_for_1_and_4_hits() -> None:
     with CaptureQueriesContext(connection) as few:
         find_documents(parse_query("zur"))
     with CaptureQueriesContext(connection) as many:
@@ -230,15 +232,15 @@ def test_queries_do_not_grow_with_hits() -> None:
     assert (len(few), len(many)) == (4, 4)
 
 
-def test_suggestions_come_from_the_head() -> None:
-    assert set(things(suggest("lea"))) == {TWO, TALK}
-    assert set(things(suggest("da"))) == {TALK, DAN}
-    assert set(things(suggest("da", edition=21))) == {DAN}
+def test_suggestions_match_titles_and_people_only() -> None:
+    assert set(rows(suggest("lea"))) == {TWO, TALK}
+    assert set(rows(suggest("da"))) == {TALK, DAN}
+    assert set(rows(suggest("da", edition=21))) == {DAN}
     assert suggest(" ") == []
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("ae *:\"'-()&|!<>{}^\\%жé李\x00"), max_size=30))
-def test_no_text_breaks_a_database(text: str) -> None:
+def test_any_text_is_searched_without_error(text: str) -> None:
     assert find_documents(parse_query(f"{text} year:1")).page == ()
     assert len(suggest(text)) <= hits.MAX_SUGGESTIONS

@@ -17,113 +17,113 @@ PAPER = DocumentRecord(
 )
 
 
-def known() -> dict[str, int]:
+def word_counts() -> dict[str, int]:
     return dict(Word.objects.values_list("word", "documents"))
 
 
-def titles(text: str) -> list[int]:
+def found_ids(text: str) -> list[int]:
     return sorted(hit.object_id for hit in find_documents(parse_query(text)).page)
 
 
-def test_indexing_again_replaces() -> None:
+def test_indexing_again_replaces_the_document() -> None:
     assert index_documents([PAPER]) == 1
     assert index_documents([replace(PAPER, title="Last Version")]) == 1
 
-    assert (titles("draft"), titles("version")) == ([], [1])
-    assert known() == {"ann": 1, "last": 1, "version": 1, "words": 1}
+    assert (found_ids("draft"), found_ids("version")) == ([], [1])
+    assert word_counts() == {"ann": 1, "last": 1, "version": 1, "words": 1}
 
 
-def test_indexing_the_same_writes_nothing() -> None:
+def test_indexing_an_unchanged_document_writes_nothing() -> None:
     index_documents([PAPER])
 
     assert index_documents([PAPER]) == 0
-    assert known() == {"ann": 1, "draft": 1, "first": 1, "words": 1}
+    assert word_counts() == {"ann": 1, "draft": 1, "first": 1, "words": 1}
 
 
-def test_unchanged_source_is_not_read_again() -> None:
-    read: list[str] = []
+def test_unchanged_text_is_not_converted_again() -> None:
+    converted: list[str] = []
 
-    def plain(source: str) -> str:
-        read.append(source)
+    def convert(source: str) -> str:
+        converted.append(source)
         return source.strip("*")
 
     marked = replace(PAPER, title="*Draft*")
-    index_documents([marked], plain)
-    index_documents([marked, replace(PAPER, object_id=2, title="*New*")], plain)
+    index_documents([marked], convert)
+    index_documents([marked, replace(PAPER, object_id=2, title="*New*")], convert)
 
-    assert read == ["*Draft*", PAPER.body, "*New*", PAPER.body]
-    assert (titles("draft"), titles("new")) == ([1], [2])
+    assert converted == ["*Draft*", PAPER.body, "*New*", PAPER.body]
+    assert (found_ids("draft"), found_ids("new")) == ([1], [2])
 
 
-def test_replacing_an_edition_leaves_the_named_documents_alone() -> None:
+def test_replacing_an_edition_keeps_only_its_given_documents() -> None:
     other = replace(PAPER, object_id=4, edition=4)
     index_documents([PAPER, replace(PAPER, object_id=2), replace(PAPER, kind="talk"), other])
 
     assert replace_all(3, [replace(PAPER, title="Last Version"), replace(PAPER, object_id=5)]) == 4
-    assert (titles("draft"), titles("version")) == ([4, 5], [1])
+    assert (found_ids("draft"), found_ids("version")) == ([4, 5], [1])
     assert replace_all(3, []) == 2
-    assert titles("draft") == [4]
+    assert found_ids("draft") == [4]
 
 
-def test_forgetting_leaves_nothing() -> None:
+def test_clearing_the_index_removes_all_rows() -> None:
     index_documents([PAPER])
     Indexed.objects.create(edition=3, state="1")
 
     clear_index()
 
     assert [model.objects.count() for model in (Document, Indexed, Word)] == [0, 0, 0]
-    assert titles("draft") == []
+    assert found_ids("draft") == []
 
 
-def test_last_record_of_a_thing_counts() -> None:
+def test_last_record_of_a_document_is_stored() -> None:
     index_documents([PAPER, replace(PAPER, title="Second")])
 
     assert Document.objects.get().title == "second"
 
 
-def test_kinds_do_not_collide() -> None:
+def test_same_id_of_two_kinds_is_two_documents() -> None:
     index_documents([PAPER, replace(PAPER, kind="talk")])
 
     assert Document.objects.count() == 2
-    assert known()["draft"] == 2
+    assert word_counts()["draft"] == 2
 
 
-def test_removed_is_found_no_more() -> None:
+def test_removed_document_is_not_found() -> None:
     index_documents([PAPER, replace(PAPER, object_id=2), replace(PAPER, object_id=3, kind="talk")])
 
     assert remove_documents("paper", [1, 99]) == 1
-    assert titles("draft") == [2, 3]
-    assert known()["draft"] == 2
+    assert found_ids("draft") == [2, 3]
+    assert word_counts()["draft"] == 2
 
 
-def test_cleared_edition_is_found_no_more() -> None:
+def test_cleared_edition_is_not_found() -> None:
     index_documents(
         [PAPER, replace(PAPER, object_id=2, edition=4), replace(PAPER, object_id=3, edition=None)]
     )
 
     assert clear_edition(3) == 1
-    assert titles("draft") == [2, 3]
+    assert found_ids("draft") == [2, 3]
     assert clear_edition(None) == 1
-    assert titles("draft") == [2]
+    assert found_ids("draft") == [2]
     assert clear_edition(4) == 1
-    assert known() == {}
+    assert word_counts() == {}
 
 
 def test_many_documents_are_indexed() -> None:
     index_documents(replace(PAPER, object_id=number, title=f"Number{number}") for number in range(1, 1502))
 
-    assert titles("number1501") == [1501]
-    assert known()["words"] == 1501
+    assert found_ids("number1501") == [1501]
+    assert word_counts()["words"] == 1501
 
 
 def test_long_text_is_indexed() -> None:
     index_documents([replace(PAPER, body="x" * 100_000 + " y" * 100_000)])
 
-    assert titles("x" * 100) == [1]
+    assert found_ids("x" * 100) == [1]
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="asks PostgreSQL's own parser")
-def test_words_are_words_to_postgresql() -> None:
+def test_folded_words_are_the_words_of_postgresql() -> None:
     source = "12e3a 1e5 0x1f 10e0e 3.14 v1.2.3 a@b.org http://x.org/y?z=1 x-ray 1e9e9e 007 ж жe5 -5 +1e-3 a_b"
     index_documents([replace(PAPER, title=source)])
 
@@ -131,6 +131,6 @@ def test_words_are_words_to_postgresql() -> None:
         cursor.execute(
             "SELECT tsvector_to_array(to_tsvector('pg_catalog.simple', title)) FROM search_document"
         )
-        (found,) = cursor.fetchone()
+        (words,) = cursor.fetchone()
 
-    assert set(found) == set(fold_words(source))
+    assert set(words) == set(fold_words(source))

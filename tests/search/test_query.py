@@ -43,17 +43,17 @@ def term(*words: str, **options: bool | Field) -> Term:
         ("a*b OR (c)", (term("a", "b"), term("or"), term("c"))),
     ],
 )
-def test_parse(text: str, terms: tuple[Term, ...]) -> None:
+def test_text_is_parsed_into_terms(text: str, terms: tuple[Term, ...]) -> None:
     assert parse_query(text) == Query(terms)
 
 
-@pytest.mark.parametrize(("text", "asks"), [("graph", True), ("", False), ("-graph", False), ("é", True)])
-def test_query_asks_for_something(text: str, asks: bool) -> None:
-    assert bool(parse_query(text)) is asks
+@pytest.mark.parametrize(("text", "expected"), [("graph", True), ("", False), ("-graph", False), ("é", True)])
+def test_query_is_true_only_with_an_included_term(text: str, expected: bool) -> None:
+    assert bool(parse_query(text)) is expected
 
 
 @given(st.text())
-def test_any_text_is_parsed_and_what_is_written_says_the_same(text: str) -> None:
+def test_query_of_any_text_round_trips_through_text(text: str) -> None:
     query = parse_query(text)
 
     assert parse_query(str(query)) == query
@@ -66,19 +66,19 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(PARTS).map("".join))
-def test_operators_in_any_order_are_parsed_and_written(text: str) -> None:
+def test_query_with_operators_round_trips_through_text(text: str) -> None:
     query = parse_query(text)
 
     assert parse_query(str(query)) == query
 
 
-def test_long_text_is_bounded() -> None:
+def test_number_of_terms_is_limited() -> None:
     query = parse_query(" ".join(f"w{number}" for number in range(10_000)))
 
     assert len(query.terms) == MAX_TERMS
 
 
-def test_understood_says_what_is_looked_for() -> None:
+def test_description_names_all_terms_of_the_query() -> None:
     query = parse_query(
         'graph "neural net" author:Šimek -survey topic:vision award:best year:2021 title:x -author:Li'
     )

@@ -15,7 +15,7 @@ TITLES = [
 ]
 
 
-def test_related_share_the_strongest_words() -> None:
+def test_related_documents_share_distinctive_words() -> None:
     index_documents(DocumentRecord("paper", key, str(key), title) for key, title in enumerate(TITLES))
     index_documents([DocumentRecord("talk", 1, "t", TITLES[0])])
 
@@ -25,30 +25,33 @@ def test_related_share_the_strongest_words() -> None:
     assert {hit.kind for hit in find_related("paper", 0)} == {"paper"}
 
 
-def test_nothing_is_related_to_what_is_alone_or_unknown() -> None:
+def test_only_or_unknown_document_has_no_related_documents() -> None:
     index_documents([DocumentRecord("paper", 1, "1", "Alone")])
 
     assert find_related("paper", 1) == []
     assert find_related("paper", 99) == []
 
 
-def test_document_is_described_by_its_words_and_how_common_they_are() -> None:
+def test_description_has_the_words_and_their_document_counts() -> None:
     people = ["Siobhán O\u2019Brien", 'x"y\\z']
     body = "Attention is sparse: 50 % of it"
-    one = DocumentRecord("paper", 1, "1", "Sparse attention", topic="Systems", body=body, people=people)
-    index_documents([one, DocumentRecord("paper", 2, "2", "Sparse")])
-    found = engine().describe_document("paper", 1)
+    document = DocumentRecord("paper", 1, "1", "Sparse attention", topic="Systems", body=body, people=people)
+    index_documents([document, DocumentRecord("paper", 2, "2", "Sparse")])
+    description = engine().describe_document("paper", 1)
 
-    assert found
-    assert (found.head, found.body) == ("sparse attention systems", "attention is sparse 50 of it")
+    assert description
+    assert (description.head, description.body) == (
+        "sparse attention systems",
+        "attention is sparse 50 of it",
+    )
     names = dict.fromkeys(["attention", "obrien", "siobhan", "systems"], 1)
-    assert found.documents == {"sparse": 2, **names}
+    assert description.documents == {"sparse": 2, **names}
 
 
-def test_document_without_words_is_described_and_none_is_not() -> None:
+def test_description_of_an_empty_document_is_empty_and_of_none_is_none() -> None:
     index_documents([DocumentRecord("paper", 1, "1", "")])
 
-    found = engine().describe_document("paper", 1)
-    assert found
-    assert (found.head.split(), found.body, found.documents) == ([], "", {})
+    description = engine().describe_document("paper", 1)
+    assert description
+    assert (description.head.split(), description.body, description.documents) == ([], "", {})
     assert engine().describe_document("paper", 2) is None

@@ -21,12 +21,12 @@ PDF, CODE = "https://example.org/a.pdf", "https://example.org/b"
 
 
 def revert(client: Client, page: str) -> None:
-    found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
-    assert found
-    client.post(found[1])
+    match = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
+    assert match
+    client.post(match[1])
 
 
-def test_award_goes_to_papers_after_its_winners(admin_client: Client, edition: Edition) -> None:
+def test_award_is_granted_to_papers_after_its_winners(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
     award = make.make_award(make.make_edition(2022), [papers[1]])
     page = run_action(admin_client, "grant_award", papers, award=award.pk)
@@ -42,12 +42,12 @@ def test_award_goes_to_papers_after_its_winners(admin_client: Client, edition: E
     assert Award.objects.get() == award
 
 
-def test_award_goes_to_people_after_its_winners(admin_client: Client, edition: Edition) -> None:
-    ada, bob, old = (make.make_person(name) for name in ("Ada Byron", "Bob Cray", "Bobby Cray"))
+def test_award_is_granted_to_people_after_its_winners(admin_client: Client, edition: Edition) -> None:
+    ada, bob, merged = (make.make_person(name) for name in ("Ada Byron", "Bob Cray", "Bobby Cray"))
     paper = make.make_paper(edition, [ada, bob])
     award = make.make_award(edition, [paper, bob])
-    merge.merge(bob, [old])
-    page = run_action(admin_client, "grant_award", [ada, bob, old], award=award.pk)
+    merge.merge(bob, [merged])
+    page = run_action(admin_client, "grant_award", [ada, bob, merged], award=award.pk)
 
     assert "Award granted to 1 person. 1 has the award already. 1 was left unchanged." in page
     grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
@@ -57,19 +57,23 @@ def test_award_goes_to_people_after_its_winners(admin_client: Client, edition: E
 
 
 @pytest.mark.parametrize("role", ["viewer", "session_chair", "editor"])
-def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edition, role: str) -> None:
-    ada, beside = make.make_person("Ada Byron"), make.make_edition(2030)
+def test_only_editors_grant_awards_to_people_and_only_of_their_edition(
+    client: Client, edition: Edition, role: str
+) -> None:
+    ada, other_edition = make.make_person("Ada Byron"), make.make_edition(2030)
     make.make_paper(edition, [ada])
-    mine, theirs = make.make_award(edition), make.make_award(beside)
+    own_award, other_award = make.make_award(edition), make.make_award(other_edition)
     client.force_login(add_member("member", edition, role))
-    for award in (mine, theirs):
+    for award in (own_award, other_award):
         run_action(client, "grant_award", [ada], award=award.pk)
 
-    assert [*AwardGrant.objects.values_list("award", flat=True)] == ([mine.pk] if role == "editor" else [])
+    assert [*AwardGrant.objects.values_list("award", flat=True)] == (
+        [own_award.pk] if role == "editor" else []
+    )
 
 
 @pytest.mark.parametrize(
-    ("source", "pairs", "problems"),
+    ("text", "pairs", "problems"),
     [
         (f"{PDF}\n\n{CODE}", [(0, PDF), (1, CODE)], []),
         (f"p2 {PDF}\np1\t{CODE}", [(1, PDF), (0, CODE)], []),
@@ -85,25 +89,27 @@ def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edi
         (f"p1 {PDF} x", [], ["Line 1: enter an address, or an identifier and an address."]),
     ],
 )
-def test_lines_are_matched_or_named(source: str, pairs: list[tuple[int, str]], problems: list[str]) -> None:
-    assert match_urls(source, ["p1", "p2"]) == (pairs, problems)
+def test_lines_are_matched_to_papers_or_reported(
+    text: str, pairs: list[tuple[int, str]], problems: list[str]
+) -> None:
+    assert match_urls(text, ["p1", "p2"]) == (pairs, problems)
 
 
-@pytest.mark.parametrize("bad", ["javascript:alert(1)", "ftp://example.org/a", "example", "https://"])
-def test_bad_address_is_named_with_its_line(bad: str) -> None:
-    pairs, problems = match_urls(f"p1 {PDF}\np2 {bad}", ["p1", "p2"])
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp://example.org/a", "example", "https://"])
+def test_invalid_url_is_reported_with_its_line(url: str) -> None:
+    pairs, problems = match_urls(f"p1 {PDF}\np2 {url}", ["p1", "p2"])
 
     assert pairs == []
-    assert [problem[: len(f"Line 2: “{bad}” is not a valid address.")] for problem in problems] == [
-        f"Line 2: “{bad}” is not a valid address."
+    assert [problem[: len(f"Line 2: “{url}” is not a valid address.")] for problem in problems] == [
+        f"Line 2: “{url}” is not a valid address."
     ]
 
 
-def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition: Edition) -> None:
+def test_material_is_added_from_a_list_and_reverted(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, uid=uid, title=uid) for uid in ("p1", "p2")]
     make.make_material(papers[0], url=PDF)
-    given = {"kind": "pdf", "label": "", "visible": "on", "addresses": f"p1 {PDF}\np2 {CODE}\np1 {CODE}"}
-    page = run_action(admin_client, "add_material", papers, **given)
+    fields = {"kind": "pdf", "label": "", "visible": "on", "addresses": f"p1 {PDF}\np2 {CODE}\np1 {CODE}"}
+    page = run_action(admin_client, "add_material", papers, **fields)
     stored = Material.objects.order_by("paper__uid", "position").values_list("paper__uid", "position", "url")
 
     assert "1 is there already." in page
@@ -112,7 +118,7 @@ def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition
     assert list(stored.all()) == [("p1", 1, PDF)]
 
 
-def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, edition: Edition) -> None:
+def test_material_with_a_long_label_is_added(admin_client: Client, edition: Edition) -> None:
     paper, label = make.make_paper(edition, uid="p1"), "Slides of the talk, " * 15
     page = run_action(
         admin_client, "add_material", [paper], kind="slides", label=label, addresses=f"p1 {PDF}"
@@ -122,7 +128,7 @@ def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, e
     assert paper.materials.get().label == label.strip()
 
 
-def test_materials_with_a_bad_line_are_refused(admin_client: Client, edition: Edition) -> None:
+def test_no_material_is_added_if_a_line_is_invalid(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1")
     page = run_action(
         admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad"
@@ -132,31 +138,31 @@ def test_materials_with_a_bad_line_are_refused(admin_client: Client, edition: Ed
     assert not Material.objects.exists()
 
 
-def test_papers_are_put_into_a_session_by_unscheduled_or_new_presentations(
+def test_papers_join_a_session_with_their_unscheduled_or_new_presentations(
     admin_client: Client, edition: Edition
 ) -> None:
     session = make.make_session(edition, title="Posters")
     papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
     make.make_presentation(session, papers[0], kind="poster")
-    waiting = make.make_presentation(None, papers[1], kind="poster")
-    old = make.make_paper(make.make_edition(2020), title="Old")
-    chosen = {"session": session.pk, "kind": "poster"}
-    asked = post_action(admin_client, "put_in_session", papers[1:], **chosen)
-    page = run_action(admin_client, "put_in_session", [*papers, old], **chosen)
-    placed = session.presentations.order_by("position").values_list("position", "paper__title")
+    unscheduled = make.make_presentation(None, papers[1], kind="poster")
+    old_paper = make.make_paper(make.make_edition(2020), title="Old")
+    fields = {"session": session.pk, "kind": "poster"}
+    preview = post_action(admin_client, "put_in_session", papers[1:], **fields)
+    page = run_action(admin_client, "put_in_session", [*papers, old_paper], **fields)
+    placed_titles = session.presentations.order_by("position").values_list("position", "paper__title")
 
-    assert "its presentation without a session goes to “Posters” (Poster)" in asked
-    assert "is presented in “Posters” (Poster)" in asked
+    assert "its presentation without a session goes to “Posters” (Poster)" in preview
+    assert "is presented in “Posters” (Poster)" in preview
     assert "2 papers moved to the session. 1 is there already. 1 was left unchanged." in page
     # The papers get positions in the order of the list.
-    assert list(placed) == [(1, "One"), (2, "Three"), (3, "Two")]
+    assert list(placed_titles) == [(1, "One"), (2, "Three"), (3, "Two")]
     revert(admin_client, page)
-    assert list(placed.all()) == [(1, "One")]
-    assert list(Presentation.objects.filter(session=None)) == [waiting]
+    assert list(placed_titles.all()) == [(1, "One")]
+    assert list(Presentation.objects.filter(session=None)) == [unscheduled]
 
 
 @pytest.mark.parametrize(
-    ("of_session", "of_paper"),
+    ("session_kind", "presentation_kind"),
     [
         ("poster", "poster"),
         ("spotlight", "spotlight"),
@@ -165,20 +171,20 @@ def test_papers_are_put_into_a_session_by_unscheduled_or_new_presentations(
         ("eve", "poster"),
     ],
 )
-def test_papers_are_presented_as_their_session_says(
-    admin_client: Client, edition: Edition, of_session: str, of_paper: str
+def test_kind_of_a_new_presentation_follows_its_session(
+    admin_client: Client, edition: Edition, session_kind: str, presentation_kind: str
 ) -> None:
     make.make_session_kind(edition.conference, slug="eve", counts_as="poster")
-    session, paper = make.make_session(edition, kind=of_session), make.make_paper(edition)
+    session, paper = make.make_session(edition, kind=session_kind), make.make_paper(edition)
     page = post_action(admin_client, "put_in_session", [paper])
     assert '<option value="" selected>As the session</option>' in page
     run_action(admin_client, "put_in_session", [paper], session=session.pk, kind="")
 
-    assert [row.kind for row in session.presentations.all()] == [of_paper]
+    assert [row.kind for row in session.presentations.all()] == [presentation_kind]
 
 
 @pytest.mark.parametrize(
-    ("action", "given", "reason"),
+    ("action", "fields", "reason"),
     [
         ("put_in_session", {"kind": "oral"}, "You don’t have permission to add presentations there."),
         ("put_in_session", {"kind": "poster"}, "You don’t have permission to change its presentation."),
@@ -189,15 +195,15 @@ def test_papers_are_presented_as_their_session_says(
         ),
     ],
 )
-def test_role_in_another_edition_adds_nothing_to_papers_here(
-    client: Client, edition: Edition, action: str, given: dict[str, str], reason: str
+def test_editor_of_another_edition_adds_nothing_to_papers(
+    client: Client, edition: Edition, action: str, fields: dict[str, str], reason: str
 ) -> None:
     mia = add_member("mia", make.make_edition(2022), "editor")
     mia.user_permissions.set(Permission.objects.filter(codename__in=["change_paper", "view_session"]))
     client.force_login(mia)
     paper, session = make.make_paper(edition), make.make_session(edition)
     make.make_presentation(None, paper, kind="poster")
-    page = post_action(client, action, [paper], session=session.pk, label="", **given)
+    page = post_action(client, action, [paper], session=session.pk, label="", **fields)
 
     assert reason in page
     assert (Material.objects.count(), Presentation.objects.count(), session.presentations.count()) == (
@@ -207,7 +213,7 @@ def test_role_in_another_edition_adds_nothing_to_papers_here(
     )
 
 
-def test_presentations_move_to_a_session_and_back_to_their_places(
+def test_presentations_move_to_a_session_and_revert_restores_their_order(
     admin_client: Client, edition: Edition
 ) -> None:
     old, new = make.make_session(edition), make.make_session(edition)
@@ -217,14 +223,14 @@ def test_presentations_move_to_a_session_and_back_to_their_places(
 
     def order() -> list[list[tuple[int, str]]]:
         rows = Presentation.objects.order_by("position")
-        return [list(rows.filter(session=one).values_list("position", "title")) for one in (old, new)]
+        return [list(rows.filter(session=session).values_list("position", "title")) for session in (old, new)]
 
     assert order() == [[(1, "Two")], [(1, "Four"), (2, "One"), (3, "Three")]]
     revert(admin_client, page)
     assert order() == [[(1, "One"), (2, "Two"), (3, "Three")], [(1, "Four")]]
 
 
-def test_presentations_lose_their_own_times_only_if_asked(admin_client: Client, edition: Edition) -> None:
+def test_presentations_lose_their_own_times_only_if_chosen(admin_client: Client, edition: Edition) -> None:
     old, new = make.make_session(edition), make.make_session(edition)
     talk = make.make_presentation(old, start=old.start, end=old.end)
     page = post_action(admin_client, "set_session", [talk], session=new.pk, follow="on")
@@ -235,13 +241,15 @@ def test_presentations_lose_their_own_times_only_if_asked(admin_client: Client, 
     assert (talk.session, talk.start) == (new, old.start)
 
 
-def test_choices_are_of_the_editions_of_the_chosen_rows(admin_client: Client, edition: Edition) -> None:
+def test_topic_choices_are_of_the_edition_of_the_chosen_papers(
+    admin_client: Client, edition: Edition
+) -> None:
     make.make_topic(edition, "Mine")
     make.make_topic(make.make_edition(2020), "Elsewhere")
     page = post_action(admin_client, "set_topic", [make.make_paper(edition)])
-    offered = re.findall(r"<option[^>]*>([^<]+)</option>", page)
+    options = re.findall(r"<option[^>]*>([^<]+)</option>", page)
 
-    assert offered == ["No topic", "Mine"]
+    assert options == ["No topic", "Mine"]
 
 
 def test_track_and_decision_are_set(admin_client: Client, edition: Edition) -> None:

@@ -15,12 +15,12 @@ from tests.posted import address, autocomplete_choices, formset, listed, run_act
 
 pytestmark = pytest.mark.django_db
 
-LIST = "/admin/papers/paper/"
+LIST_URL = "/admin/papers/paper/"
 INLINES = ("authorships", "materials", "presentations")
 
 
 def author_row(authorship: Authorship, **fields: Any) -> dict[str, Any]:
-    row = {
+    values = {
         "id": authorship.pk,
         "paper": authorship.paper_id,
         "person": authorship.person_id,
@@ -28,7 +28,7 @@ def author_row(authorship: Authorship, **fields: Any) -> dict[str, Any]:
         "position": authorship.position,
         "affiliations": "",
     }
-    return {**row, **fields}
+    return {**values, **fields}
 
 
 def new_author(paper: Paper, person: int, position: int | str = "", name: str = "") -> dict[str, Any]:
@@ -60,8 +60,8 @@ def test_trap_7_author_order_survives_swap_and_addition_in_one_post(admin_client
 def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe", "Mia"])
     zed, abe, mia = paper.authorships.order_by("position")
-    kept = [author_row(zed, DELETE="on"), author_row(abe, position=3), author_row(mia, position=2)]
-    rows = formset("authorships", kept, [new_author(paper, zed.person_id, 9, "Zed II")])
+    stored = [author_row(zed, DELETE="on"), author_row(abe, position=3), author_row(mia, position=2)]
+    rows = formset("authorships", stored, [new_author(paper, zed.person_id, 9, "Zed II")])
     response = admin_client.post(address(paper, "change"), form_data(paper, rows))
 
     assert response.status_code == 302
@@ -69,7 +69,7 @@ def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_
 
 
 @pytest.mark.parametrize(
-    ("numbers", "order"),
+    ("positions", "order"),
     [
         ((1, 2, 1), "Mia Zed Abe"),
         ((3, 2, 3), "Abe Mia Zed"),
@@ -79,18 +79,18 @@ def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_
         ((10, 30, 20), "Zed Mia Abe"),
     ],
 )
-def test_author_takes_the_number_entered(
-    numbers: tuple[int | str, ...], order: str, admin_client: Client
+def test_author_moves_to_the_entered_position(
+    positions: tuple[int | str, ...], order: str, admin_client: Client
 ) -> None:
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe", "Mia"])
     stored = paper.authorships.order_by("position")
-    changed = [author_row(row, position=number) for row, number in zip(stored, numbers, strict=True)]
+    changed = [author_row(row, position=position) for row, position in zip(stored, positions, strict=True)]
     admin_client.post(address(paper, "change"), form_data(paper, formset("authorships", changed)))
 
     assert authors(paper) == list(enumerate(order.split(), start=1))
 
 
-def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
+def test_duplicate_author_is_refused_with_a_message(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), ["Zed"])
     zed = paper.authorships.get()
     rows = formset("authorships", [author_row(zed)], [new_author(paper, zed.person_id)])
@@ -100,7 +100,7 @@ def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
     assert authors(paper) == [(1, "Zed")]
 
 
-def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Client) -> None:
+def test_authors_who_exchange_rows_are_refused_with_a_message(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     zed, abe = paper.authorships.order_by("position")
     crossed = [author_row(zed, person=abe.person_id), author_row(abe, person=zed.person_id)]
@@ -110,10 +110,12 @@ def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Cli
     assert authors(paper) == [(1, "Zed"), (2, "Abe")]
 
 
-def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, edition: Edition) -> None:
+def test_new_paper_is_saved_with_authors_material_and_presentation(
+    admin_client: Client, edition: Edition
+) -> None:
     room = make.make_room(edition)
     session = make.make_session(edition, room=room)
-    authors_sent = [
+    author_rows = [
         {"person": make.make_person("Zed").pk, "position": 2},
         {"person": make.make_person("Abe").pk},
     ]
@@ -122,7 +124,7 @@ def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, 
         "uid": "p1",
         "title": "New",
         "status": "draft",
-        **formset("authorships", added=authors_sent),
+        **formset("authorships", added=author_rows),
         **formset("materials", added=[{"kind": "pdf", "url": "https://example.org/a.pdf", "visible": "on"}]),
         **formset("presentations", added=[{"kind": "oral", "session": session.pk, "status": "published"}]),
     }
@@ -132,10 +134,12 @@ def test_new_paper_comes_with_its_authors_and_appearances(admin_client: Client, 
     assert response.status_code == 302
     assert authors(paper) == [(1, "Zed"), (2, "Abe")]
     assert paper.materials.get().position == 1
-    assert [(one.edition, one.session) for one in session.presentations.all()] == [(edition, session)]
+    assert [(presentation.edition, presentation.session) for presentation in session.presentations.all()] == [
+        (edition, session)
+    ]
 
 
-def test_saving_all_rows_at_once_advances_the_stamp_once(admin_client: Client) -> None:
+def test_saving_several_rows_advances_the_revision_once(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     before = Edition.objects.get().revision
     changed = [author_row(row, name=f"{row.name} II") for row in paper.authorships.all()]
@@ -146,24 +150,24 @@ def test_saving_all_rows_at_once_advances_the_stamp_once(admin_client: Client) -
     assert Edition.objects.get().revision == before + 1
 
 
-def test_form_with_150_authors_saves_with_the_queries_of_three(admin_client: Client) -> None:
+def test_query_count_of_saving_is_the_same_for_3_and_150_authors(admin_client: Client) -> None:
     edition = make.make_edition()
-    asked = []
+    query_counts = []
     for number in (3, 3, 150):
         paper = make.make_paper(edition, [f"Author {n}" for n in range(number)])
         rows = [author_row(row) for row in paper.authorships.order_by("position")]
         rows[-1]["position"] = 1
         with CaptureQueriesContext(connection) as queries:
             admin_client.post(address(paper, "change"), form_data(paper, formset("authorships", rows)))
-        asked.append(len(queries))
+        query_counts.append(len(queries))
 
         assert authors(paper)[:2] == [(1, f"Author {number - 1}"), (2, "Author 0")]
-    assert asked[1] == asked[2]
+    assert query_counts[1] == query_counts[2]
 
 
-def test_form_takes_as_many_queries_for_one_row_as_for_three(admin_client: Client, edition: Edition) -> None:
+def test_query_count_of_the_form_is_the_same_for_1_and_3_rows(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, topic=make.make_topic(edition))
-    asked = {}
+    query_counts = {}
     for rows in (1, 2, 3):
         make.add_author(paper, f"Author {rows}")
         make.make_material(paper)
@@ -172,12 +176,12 @@ def test_form_takes_as_many_queries_for_one_row_as_for_three(admin_client: Clien
         admin_client.get(address(paper, "change"))
         with CaptureQueriesContext(connection) as queries:
             admin_client.get(address(paper, "change"))
-        asked[rows] = len(queries)
+        query_counts[rows] = len(queries)
 
-    assert asked[1] == asked[3] <= 20
+    assert query_counts[1] == query_counts[3] <= 20
 
 
-def test_fixed_keys_are_shown_and_not_sent(admin_client: Client) -> None:
+def test_uid_and_edition_of_a_stored_paper_are_read_only(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), uid="abc123")
     page = admin_client.get(address(paper, "change"))
 
@@ -194,21 +198,21 @@ def test_search_finds_authors_and_titles_without_accents(term: str, admin_client
     make.make_paper(edition, [person], title="Schrödinger's Cat")
     make.make_paper(edition, ["Ada Lovelace"], title="Other")
 
-    assert listed(admin_client, LIST, q=term) == ["Schrödinger's Cat"]
+    assert listed(admin_client, LIST_URL, q=term) == ["Schrödinger's Cat"]
 
 
 def test_search_finds_each_paper_once(admin_client: Client) -> None:
     make.make_paper(make.make_edition(), ["Ada Lovelace", "Ada Byron"], title="One")
 
-    assert listed(admin_client, LIST, q="ada byron lovelace") == ["One"]
+    assert listed(admin_client, LIST_URL, q="ada byron lovelace") == ["One"]
 
 
-def test_list_answers_a_chairs_questions(admin_client: Client, edition: Edition) -> None:
+def test_list_shows_math_authors_kinds_and_topic(admin_client: Client, edition: Edition) -> None:
     names = ["Zed", "Abe", "Mia", "Bob", "Eve"]
     paper = make.make_paper(edition, names, title="On $x^2$", topic=make.make_topic(edition, "Math"))
     for kind in ("oral", "poster", "poster"):
         make.make_presentation(make.make_session(edition), paper, kind=kind)
-    page = admin_client.get(LIST).text
+    page = admin_client.get(LIST_URL).text
 
     assert "<math" in page
     assert "Zed, Abe, Mia and 2 more" in page
@@ -216,17 +220,17 @@ def test_list_answers_a_chairs_questions(admin_client: Client, edition: Edition)
     assert '<td class="field-topic nowrap">Math</td>' in page
 
 
-def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -> None:
+def test_topic_and_track_filters_are_of_the_chosen_edition(admin_client: Client) -> None:
     old, new = make.make_edition(2020), make.make_edition(2021)
     make.make_paper(old, track="Old track", topic=make.make_topic(old, "Old topic"))
     make.make_paper(new, track="New track", topic=make.make_topic(new, "New topic"))
-    page = admin_client.get(LIST, {"edition__id__exact": new.pk}).text
-    offered = re.findall(r'<a href="\?[^"]*(?:track|topic)=[^"]+">\s*([^<]+?)\s*</a>', page)
+    page = admin_client.get(LIST_URL, {"edition__id__exact": new.pk}).text
+    choices = re.findall(r'<a href="\?[^"]*(?:track|topic)=[^"]+">\s*([^<]+?)\s*</a>', page)
 
-    assert sorted(offered) == ["New topic", "New track"]
+    assert sorted(choices) == ["New topic", "New track"]
 
 
-def test_actions_count_what_they_changed(admin_client: Client, edition: Edition) -> None:
+def test_status_actions_report_how_many_papers_changed(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, status=status) for status in ("draft", "draft", "published")]
     before = Edition.objects.get().revision
     page = run_action(admin_client, "publish", papers)
@@ -239,7 +243,7 @@ def test_actions_count_what_they_changed(admin_client: Client, edition: Edition)
     assert {*Paper.objects.values_list("status", flat=True)} == {"draft"}
 
 
-def test_choices_are_those_of_the_edition(admin_client: Client) -> None:
+def test_topic_choices_are_of_the_edition_of_the_paper(admin_client: Client) -> None:
     old, new = make.make_edition(2020), make.make_edition(2021)
     make.make_topic(old, "Old topic")
     make.make_topic(new, "New topic")
@@ -257,7 +261,7 @@ def test_topic_of_another_edition_is_refused(admin_client: Client) -> None:
     assert "The topic belongs to another edition." in page.text
 
 
-def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: Client) -> None:
+def test_award_accepts_an_older_paper_and_stores_the_order_of_winners(admin_client: Client) -> None:
     new, old = make.make_edition(2021), make.make_edition(2016)
     papers = [make.make_paper(old, title="Old"), make.make_paper(new, title="New")]
     award = make.make_award(new, papers)
@@ -274,7 +278,7 @@ def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: 
     assert list(winners.values_list("position", "paper__title")) == [(1, "New"), (2, "Old")]
 
 
-def test_decision_country_and_presentation_are_filters_inside_an_edition(admin_client: Client) -> None:
+def test_decision_country_and_kind_filters_are_of_the_chosen_edition(admin_client: Client) -> None:
     edition = make.make_edition()
     oral = make.make_paper(edition, title="Oral", decision="Accept (oral)", topic=make.make_topic(edition))
     poster = make.make_paper(edition, title="Poster", decision="Accept")
@@ -285,15 +289,19 @@ def test_decision_country_and_presentation_are_filters_inside_an_edition(admin_c
         make.make_presentation(edition=edition, paper=paper, kind=kind)
     make.make_paper(make.make_edition(2022), decision="Reject")
 
-    def found(path: str, **query: str) -> list[str]:
+    def filtered_titles(path: str, **query: str) -> list[str]:
         return sorted(listed(admin_client, path, edition__id__exact=edition.pk, **query))
 
-    assert found(LIST, decision="Accept (oral)") == found(LIST, country="Chile") == ["Oral"]
-    assert found(LIST, presented_as="oral") == ["Oral"]
-    assert found(LIST, presented_as="poster") == ["Oral", "Poster"]
+    assert (
+        filtered_titles(LIST_URL, decision="Accept (oral)")
+        == filtered_titles(LIST_URL, country="Chile")
+        == ["Oral"]
+    )
+    assert filtered_titles(LIST_URL, presented_as="oral") == ["Oral"]
+    assert filtered_titles(LIST_URL, presented_as="poster") == ["Oral", "Poster"]
     # A value that only occurs in another edition does not filter the list.
-    assert found(LIST, decision="Reject") == ["Oral", "Poster"]
+    assert filtered_titles(LIST_URL, decision="Reject") == ["Oral", "Poster"]
     presentations = "/admin/schedule/presentation/"
-    assert found(presentations, decision="Accept") == ["Poster"]
-    assert found(presentations, country="Chile", kind__exact="poster") == ["Oral"]
-    assert found(presentations, topic=str(oral.topic_id)) == ["Oral", "Oral"]
+    assert filtered_titles(presentations, decision="Accept") == ["Poster"]
+    assert filtered_titles(presentations, country="Chile", kind__exact="poster") == ["Oral"]
+    assert filtered_titles(presentations, topic=str(oral.topic_id)) == ["Oral", "Oral"]
