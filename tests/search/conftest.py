@@ -1,5 +1,8 @@
 """Fixture of a small search index with unusual words."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from search.index import DocumentRecord, index_documents
@@ -45,6 +48,6 @@ PROGRAM = [
 ]
 
 
-@pytest.fixture
-def program(db: None) -> None:
-    index_documents(PROGRAM)
+@pytest.fixture(scope="module")
+def program(made_once: Callable[..., Any]) -> None:
+    made_once(lambda: index_documents(PROGRAM))

@@ -4,7 +4,7 @@ from search.hits import correct_query, likely_spellings
 from search.index import DocumentRecord, index_documents
 from search.query import parse_query
 
-pytestmark = pytest.mark.usefixtures("program")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("program")]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from search.hits import Hit, find_documents, matching_keys, suggest
 from search.index import DocumentRecord, index_documents
 from search.query import parse_query
 
-pytestmark = pytest.mark.usefixtures("program")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("program")]
 
 ONE, TWO, TALK, DAN, PAGE = ("paper", 1), ("paper", 2), ("talk", 1), ("person", 7), ("page", 9)
 Row = tuple[str, int]

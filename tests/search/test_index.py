@@ -5,8 +5,14 @@ from django.db import connection
 
 from search.folding import fold_words
 from search.hits import find_documents
-from search.index import DocumentRecord, clear_edition, clear_index, index_documents, remove_documents
-from search.index import replace_documents as replace_all
+from search.index import (
+    DocumentRecord,
+    clear_edition,
+    clear_index,
+    index_documents,
+    remove_documents,
+    replace_documents,
+)
 from search.models import Document, Indexed, Word
 from search.query import parse_query
 
@@ -59,9 +65,9 @@ def test_replacing_an_edition_keeps_only_its_given_documents() -> None:
     other = replace(PAPER, object_id=4, edition=4)
     index_documents([PAPER, replace(PAPER, object_id=2), replace(PAPER, kind="talk"), other])
 
-    assert replace_all(3, [replace(PAPER, title="Last Version"), replace(PAPER, object_id=5)]) == 4
+    assert replace_documents(3, [replace(PAPER, title="Last Version"), replace(PAPER, object_id=5)]) == 4
     assert (found_ids("draft"), found_ids("version")) == ([4, 5], [1])
-    assert replace_all(3, []) == 2
+    assert replace_documents(3, []) == 2
     assert found_ids("draft") == [4]
 
 

@@ -181,18 +181,11 @@ def test_institution_chip_shows_the_name(client: Client, edition: Edition) -> No
     assert chips(search(client, "scaling", institution="eth")) == {"Institution ETH": "?q=scaling"}
 
 
-@pytest.mark.parametrize(
-    ("sort", "expected"),
-    [
-        ("title", ["Scaling laws", "Scaling laws again"]),
-        ("schedule", ["Scaling laws", "Scaling laws again"]),
-        ("board", ["Scaling laws", "Scaling laws again"]),
-    ],
-)
-def test_papers_are_sorted_by_the_sort_parameter(
-    client: Client, edition: Edition, sort: str, expected: list[str]
-) -> None:
-    assert titles(search(client, "scaling laws", kind="paper", sort=sort)) == expected
+@pytest.mark.parametrize("sort", ["title", "schedule", "board"])
+def test_papers_are_sorted_by_the_sort_parameter(client: Client, edition: Edition, sort: str) -> None:
+    page = search(client, "scaling laws", kind="paper", sort=sort)
+
+    assert titles(page) == ["Scaling laws", "Scaling laws again"]
 
 
 @pytest.mark.parametrize("query", ["as=xyz", "day=2021-04-01", "topic=nothing", "sort=random", "room=x"])

@@ -31,6 +31,12 @@ def edition(_program: None) -> Edition:
     return Edition.objects.get()
 
 
+@pytest.fixture(scope="module")
+def pages_by_limit() -> dict[int, dict[str, bytes]]:
+    """Return the unedited pages by the limit of listed talks, which each test fills only once."""
+    return {}
+
+
 def page_urls(edition: Edition) -> Iterator[str]:
     root = edition.get_absolute_url()
     yield root
@@ -63,12 +69,16 @@ def test_pages_that_stay_valid_after_an_edit_are_unchanged(
     edition: Edition,
     client: Client,
     monkeypatch: pytest.MonkeyPatch,
+    pages_by_limit: dict[int, dict[str, bytes]],
     edit: Callable[[list[Paper]], None],
     max_listed_talks: int,
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", max_listed_talks)
     papers = [*edition.papers.published()[2::10]]
-    before = {path: client.get(path).getvalue() for path in page_urls(edition)}
+    if max_listed_talks not in pages_by_limit:
+        pages = {path: client.get(path).getvalue() for path in page_urls(edition)}
+        pages_by_limit[max_listed_talks] = pages
+    before = pages_by_limit[max_listed_talks]
     assert all(is_linking_page(path, {edition.slug}) for path in before)
 
     old = Edition.objects.get()

@@ -1,5 +1,7 @@
 """Pages are in the language of their URL; files, the API and the admin have one URL for all languages."""
 
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,6 +21,11 @@ from tests.website.sample_program import PAGES, make_public_program
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _program(made_once: Callable[..., Any]) -> None:
+    made_once(make_public_program)
+
+
 def test_language_is_read_from_the_path() -> None:
     assert [language_of_path(path) for path in ("/de/", "/zh-hans/2021/")] == ["de", "zh-hans"]
     english_paths = ("/", "/2021/", "/de", "/en/", "/it/", "/people/de/")
@@ -33,7 +40,6 @@ def test_language_code_is_an_invalid_edition_slug() -> None:
 
 
 def test_page_links_to_itself_in_each_language(client: Client) -> None:
-    make_public_program()
     page = read(client, "/de/2021/papers/?track=Research&page=1")
 
     alternates = [
@@ -59,7 +65,6 @@ def test_page_links_to_itself_in_each_language(client: Client) -> None:
 
 
 def test_language_depends_on_the_path_and_not_on_accept_language(client: Client) -> None:
-    make_public_program()
     for path, tag in (("/2021/", "en"), ("/de/2021/", "de"), ("/zh-hans/no-such-page/", "zh-Hans")):
         response = client.get(path, headers={"accept-language": "fr"})
         assert f'<html lang="{tag}">' in response.text
@@ -68,7 +73,6 @@ def test_language_depends_on_the_path_and_not_on_accept_language(client: Client)
 
 
 def test_site_with_one_language_has_no_language_links(client: Client) -> None:
-    make_public_program()
     with override_settings(LANGUAGES=[("en", "English")]):
         assert "hreflang" not in client.get("/2021/").text
         assert client.get("/de/2021/").status_code == 404
@@ -76,7 +80,6 @@ def test_site_with_one_language_has_no_language_links(client: Client) -> None:
 
 def test_files_api_and_admin_have_no_language_prefix(client: Client) -> None:
     """Assert that links of German pages lead to German pages, or to URLs without a language."""
-    make_public_program()
     linked_paths = set()
     for path in PAGES:
         for link in read(client, f"/de{path}").all("a"):
@@ -104,7 +107,6 @@ def test_files_api_and_admin_have_no_language_prefix(client: Client) -> None:
 
 
 def test_dates_are_formatted_for_the_language(client: Client) -> None:
-    make_public_program()
     date_by_language = {
         "de": "6. April 2021",
         "fr": "6 avril 2021",
@@ -118,7 +120,6 @@ def test_dates_are_formatted_for_the_language(client: Client) -> None:
 
 def test_cached_values_are_kept_per_language(client: Client) -> None:
     """Assert that pages do not depend on previous requests in another language."""
-    make_public_program()
     paths = ["/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/search/?q=notes"]
 
     def pages(language: str) -> dict[str, str]:
@@ -134,7 +135,6 @@ def test_cached_values_are_kept_per_language(client: Client) -> None:
 
 
 def test_query_count_is_the_same_in_english_and_german(client: Client) -> None:
-    make_public_program()
     query_counts = {}
     for language in ("en", "de"):
         for path in ("/2021/", "/2021/papers/", "/2021/schedule/2021-04-06/", "/2021/papers/p1/notes/"):
@@ -162,7 +162,6 @@ def test_cache_keys_and_tags_of_translated_pages() -> None:
 
 
 def test_saved_agenda_has_a_cookie_for_each_language(client: Client) -> None:
-    make_public_program()
     client.post("/de/2021/agenda/stars/", {"star": "s.s1"})
 
     assert {name: cookie["path"] for name, cookie in client.cookies.items()} == {

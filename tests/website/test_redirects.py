@@ -1,5 +1,8 @@
 """URLs of the old site redirect permanently to the new ones, and only to public rows."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -9,8 +12,12 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def edition() -> Edition:
+@pytest.fixture(scope="module")
+def edition(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_program)
+
+
+def make_program() -> Edition:
     edition = make.make_edition()
     session = make.make_session(edition, uid="2180", title="Outstanding")
     paper = make.make_paper(edition, uid="cortex", title="Cortex")

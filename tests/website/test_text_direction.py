@@ -64,15 +64,15 @@ class DirectionParser(HTMLParser):
         self.feed(markup)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         # Text for screen readers alone needs no isolation.
         isolates = (
             tag in {"bdi", "title", "script", "option", "pre"}
-            or given.get("dir") == "auto"
-            or given.get("translate") == "no"
+            or attributes.get("dir") == "auto"
+            or attributes.get("translate") == "no"
         )
         if tag not in VOID:
-            self.open.append((tag, isolates or "hidden" in (given.get("class") or "").split()))
+            self.open.append((tag, isolates or "hidden" in (attributes.get("class") or "").split()))
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:
