@@ -14,7 +14,7 @@ from tests.access.world import add_member
 from tests.browser.axe import DESK_DISPLAYS, DESKTOP, display_issues
 from tests.browser.visitor import OpenPage, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_room_change_is_announced_and_shown_on_public_pages(

@@ -10,7 +10,7 @@ from tests.access.world import add_member
 from tests.browser.axe import DESKTOP, PHONE, display_issues
 from tests.browser.visitor import OpenPage, create_invitation, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_membership_pages_have_no_axe_violations(live_server: LiveServer, open_page: OpenPage) -> None:
