@@ -46,9 +46,9 @@ def messages(path: Path) -> Iterator[Message]:
         message, name = Message(), ""
         for line in block.splitlines():
             message.is_fuzzy |= line.startswith("#,") and "fuzzy" in line
-            if found := LINE.match(line):
-                name = found[1] or name
-                message.parts[name] = message.parts.get(name, "") + ast.literal_eval(found[2])
+            if match := LINE.match(line):
+                name = match[1] or name
+                message.parts[name] = message.parts.get(name, "") + ast.literal_eval(match[2])
         if message.parts:
             yield message
 

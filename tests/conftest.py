@@ -17,7 +17,7 @@ from pytest_django import Settings
 from conference.models import Edition
 from pagecache import per_revision
 from tests.factories import make_edition
-from tests.processes import keep_tables, restore_tables
+from tests.processes import restore_tables, save_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 # Serve no stale pages, so that tests see their own changes at once.
@@ -42,9 +42,9 @@ def depends_on_database(item: pytest.Item) -> bool:
     """Return whether the result of a test may depend on the database."""
     if any(item.get_closest_marker(name) for name in ("anywhere", "browser")):
         return False
-    asked = getattr(item, "fixturenames", ())
+    fixture_names = getattr(item, "fixturenames", ())
     is_marked = any(item.get_closest_marker(name) for name in ("django_db", "server"))
-    return is_marked or not DATABASE_FIXTURES.isdisjoint(asked)
+    return is_marked or not DATABASE_FIXTURES.isdisjoint(fixture_names)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -57,10 +57,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
     if not SHARED.is_dir():
-        missing = pytest.mark.skip("the reference data in ../shared is not here")
+        skip = pytest.mark.skip("the reference data in ../shared is not here")
         for item in items:
             if item.get_closest_marker("shared"):
-                item.add_marker(missing)
+                item.add_marker(skip)
     if connection.vendor != "sqlite" and not os.environ.get("EVERYTHING"):
         config.hook.pytest_deselected(items=[item for item in items if not depends_on_database(item)])
         items[:] = [item for item in items if depends_on_database(item)]
@@ -73,8 +73,8 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def forget() -> None:
-    """Clear the caches of the process, because primary keys and stamps start again with each test."""
+def _clear_caches() -> None:
+    """Clear the caches of the process, because primary keys and revisions start again with each test."""
     per_revision.clear_caches()
 
 
@@ -89,8 +89,8 @@ def django_db_modify_db_settings(
     """
     for database in site_settings.DATABASES.values():
         if database["ENGINE"].endswith("sqlite3"):
-            file = tmp_path_factory.mktemp("database") / "plenary.sqlite3"
-            database.setdefault("TEST", {})["NAME"] = str(file)
+            path = tmp_path_factory.mktemp("database") / "plenary.sqlite3"
+            database.setdefault("TEST", {})["NAME"] = str(path)
 
 
 @pytest.fixture(scope="session")
@@ -104,7 +104,7 @@ def django_db_setup(
     with pytest.MonkeyPatch.context() as patch:
         if connection.vendor == "sqlite":
             with django_db_blocker.unblock():
-                keep_tables(tmp_path_factory.mktemp("tables") / "tables.sqlite3")
+                save_tables(tmp_path_factory.mktemp("tables") / "tables.sqlite3")
             patch.setattr(flush.Command, "handle", restore_tables)
         yield
     with django_db_blocker.unblock():
@@ -123,15 +123,15 @@ def made_once(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callabl
     All tests of the module see these rows, and none may use `transactional_db`.
     """
 
-    def made(make: Callable[[], Any]) -> Any:
+    def run_unblocked(make: Callable[[], Any]) -> Any:
         with django_db_blocker.unblock():
             return make()
 
     block = transaction.atomic()
-    made(block.__enter__)
-    yield made
-    made(lambda: transaction.set_rollback(True))
-    made(lambda: block.__exit__(None, None, None))
+    run_unblocked(block.__enter__)
+    yield run_unblocked
+    run_unblocked(lambda: transaction.set_rollback(True))
+    run_unblocked(lambda: block.__exit__(None, None, None))
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +164,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Return the path of Debian's Chromium."""
-    found = next((path for path in CHROMIUMS if path.exists()), None)
-    if found is None:
+    executable = next((path for path in CHROMIUMS if path.exists()), None)
+    if executable is None:
         pytest.skip("Chromium is not installed (apt-get install chromium)")
-    return str(found)
+    return str(executable)

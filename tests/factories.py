@@ -112,8 +112,8 @@ def make_session_kind(conference: Conference, name: str = "Birds of a feather", 
 
 @lock()
 def add_role(session: Session, person: Person | str, role: str = "moderator", **fields: Any) -> SessionRole:
-    someone = person if isinstance(person, Person) else make_person(person)
-    return SessionRole.objects.create(session=session, person=someone, role=role, **fields)
+    role_holder = person if isinstance(person, Person) else make_person(person)
+    return SessionRole.objects.create(session=session, person=role_holder, role=role, **fields)
 
 
 @lock()
@@ -130,8 +130,8 @@ def make_presentation(
     title = "" if paper else f"Talk {next(numbers)}"
     values = {"kind": kind, "title": title, "status": "published", **fields}
     presentation = Presentation.objects.create(edition=edition, session=session, paper=paper, **values)
-    for name in speakers:
-        person = name if isinstance(name, Person) else make_person(name)
+    for speaker in speakers:
+        person = speaker if isinstance(speaker, Person) else make_person(speaker)
         Speaker.objects.create(presentation=presentation, person=person)
     return presentation
 

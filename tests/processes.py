@@ -25,7 +25,7 @@ DATABASE = "plenary.sqlite3"
 TABLES: list[Path] = []
 
 
-def keep_tables(file: Path) -> None:
+def save_tables(file: Path) -> None:
     """Copy the database of this process while it is new, because migrating takes five seconds."""
     with closing(sqlite3.connect(file)) as copy:
         connection.ensure_connection()
@@ -52,28 +52,28 @@ def make_tables(folder: Path) -> None:
     """Create the tables of an installation on SQLite."""
     copy_tables(folder / DATABASE)
     if not TABLES:
-        done = manage(folder, "migrate -v 0")
-        assert done.returncode == 0, done.stderr
+        result = manage(folder, "migrate -v 0")
+        assert result.returncode == 0, result.stderr
 
 
-def environment(folder: Path, **more: str) -> dict[str, str]:
+def environment(folder: Path, **extra: str) -> dict[str, str]:
     """Return an environment without the settings of this process, which serves no stale pages."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    settings = {"DJANGO_SETTINGS_MODULE": "conference.settings", "PAGE_CACHE_STALE_SECONDS": "0"}
-    return {**kept, **settings, "PLENARY_VAR_DIR": str(folder), **more}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    plenary_settings = {"DJANGO_SETTINGS_MODULE": "conference.settings", "PAGE_CACHE_STALE_SECONDS": "0"}
+    return {**inherited, **plenary_settings, "PLENARY_VAR_DIR": str(folder), **extra}
 
 
-def manage(folder: Path, command: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a management command as on a server; `more` adds to its minimal environment."""
-    return python(folder, "manage.py", *command.split(), *words, **more)
+def manage(folder: Path, command: str, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run a management command as on a server; `extra` adds to its minimal environment."""
+    return python(folder, "manage.py", *command.split(), *arguments, **extra)
 
 
-def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python from the root of the project; `more` adds to its minimal environment."""
+def python(folder: Path, *arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run Python from the root of the project; `extra` adds to its minimal environment."""
     return subprocess.run(
-        [*PYTHON, *words],
+        [*PYTHON, *arguments],
         cwd=ROOT,
-        env=environment(folder, **more),
+        env=environment(folder, **extra),
         capture_output=True,
         text=True,
         timeout=300,
@@ -81,12 +81,12 @@ def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProces
     )
 
 
-def start(folder: Path, program: str, **more: str) -> subprocess.Popen[str]:
+def start(folder: Path, script: str, **extra: str) -> subprocess.Popen[str]:
     """Start a script, with Django set up."""
     return subprocess.Popen(
-        [*PYTHON, "-c", f"import django\ndjango.setup()\n{program}"],
+        [*PYTHON, "-c", f"import django\ndjango.setup()\n{script}"],
         cwd=ROOT,
-        env=environment(folder, **more),
+        env=environment(folder, **extra),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -94,9 +94,9 @@ def start(folder: Path, program: str, **more: str) -> subprocess.Popen[str]:
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    said, wrong = process.communicate(timeout=300)
-    assert process.returncode == 0, wrong
-    return said
+    stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 0, stderr
+    return stdout
 
 
 def free_port() -> int:
@@ -106,12 +106,12 @@ def free_port() -> int:
 
 def wait_for_port(port: int, process: subprocess.Popen[Any], log: Path | None = None) -> None:
     """Wait until a server listens; fail with its log if it ended instead."""
-    end = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + START_SECONDS
     while True:
         try:
             socket.create_connection((HOST, port), timeout=1).close()
             return
         except OSError:
-            is_well = time.monotonic() < end and process.poll() is None
-            assert is_well, log.read_text() if log else f"{process.args!r} does not listen"
+            may_still_start = time.monotonic() < deadline and process.poll() is None
+            assert may_still_start, log.read_text() if log else f"{process.args!r} does not listen"
             time.sleep(0.02)

@@ -20,8 +20,8 @@ CONTEXT = "\x04"
 # Matches innermost brackets, because a translated sentence may contain translated parts.
 BRACKETED = re.compile(r"⟦[^⟦⟧]*⟧")
 WORD = re.compile(r"[^\W\d_]{2,}")
-SILENT = {"script", "style", "svg", "math", "code", "pre", "time"}
-SPOKEN = {"alt", "aria-description", "aria-label", "placeholder", "title"}
+SKIPPED_TAGS = {"script", "style", "svg", "math", "code", "pre", "time"}
+TEXT_ATTRIBUTES = {"alt", "aria-description", "aria-label", "placeholder", "title"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
@@ -42,8 +42,8 @@ class Brackets(trans_real.DjangoTranslation):
         return wrap(message) if self.knows(message) else message.rpartition(CONTEXT)[2]
 
     def ngettext(self, singular: str, plural: str, number: int) -> str:
-        said = singular if number == 1 else plural
-        return wrap(said) if self.knows(singular) else said.rpartition(CONTEXT)[2]
+        message = singular if number == 1 else plural
+        return wrap(message) if self.knows(singular) else message.rpartition(CONTEXT)[2]
 
     def knows(self, message: str) -> bool:
         return self.messages is None or message in self.messages
@@ -68,7 +68,7 @@ def pseudolocale(messages: Container[str] | None = None) -> Iterator[None]:
             active.value = before
 
 
-def bare(text: str, known: Iterable[str] = ()) -> str:
+def text_outside_brackets(text: str, known: Iterable[str] = ()) -> str:
     """Return the parts of a text outside of brackets that are not `known`; "" if they contain no word.
 
     `known` are texts that people entered, such as titles and names. Longer ones are removed first.
@@ -76,12 +76,12 @@ def bare(text: str, known: Iterable[str] = ()) -> str:
     count = 1
     while count:
         text, count = BRACKETED.subn(" ", text)
-    for words in sorted(known, key=len, reverse=True):
-        text = text.replace(words, " ")
+    for known_text in sorted(known, key=len, reverse=True):
+        text = text.replace(known_text, " ")
     return " ".join(text.split()) if WORD.search(text) else ""
 
 
-class _Said(HTMLParser):
+class _TextParser(HTMLParser):
     """Parser of the texts of a page, including those that only screen readers read."""
 
     def __init__(self, markup: str) -> None:
@@ -92,18 +92,18 @@ class _Said(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        self.texts += [value for name, value in values.items() if name in SPOKEN]
+        self.texts += [value for name, value in values.items() if name in TEXT_ATTRIBUTES]
         if tag == "input" and values.get("type") in {"submit", "button", "reset"}:
             self.texts.append(values.get("value", ""))
         if tag not in VOID:
-            self.open.append((tag, tag in SILENT or values.get("translate") == "no"))
+            self.open.append((tag, tag in SKIPPED_TAGS or values.get("translate") == "no"))
 
     def handle_endtag(self, tag: str) -> None:
         while any(name == tag for name, _ in self.open) and self.open.pop()[0] != tag:
             pass
 
     def handle_data(self, data: str) -> None:
-        if not any(silent for _, silent in self.open):
+        if not any(is_skipped for _, is_skipped in self.open):
             self.texts.append(data)
 
 
@@ -113,9 +113,13 @@ def untranslated(markup: str, known: Iterable[str] = ()) -> list[str]:
     Code, formulas, drawings, `<time>` and elements with `translate="no"` are skipped.
     A message may span elements, as in `{% blocktranslate %}`: brackets are matched over the whole page.
     """
-    said = "\x00".join(_Said(markup).texts)
+    text = "\x00".join(_TextParser(markup).texts)
     count = 1
     while count:
-        said, count = BRACKETED.subn(lambda match: "\x00" * match[0].count("\x00"), said)
+        text, count = BRACKETED.subn(lambda match: "\x00" * match[0].count("\x00"), text)
     known = list(known)
-    return list(dict.fromkeys(left for part in said.split("\x00") if (left := bare(part, known))))
+    return list(
+        dict.fromkeys(
+            outside for part in text.split("\x00") if (outside := text_outside_brackets(part, known))
+        )
+    )

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 PROJECT = tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]
 # The layers from the top down.
-FLOORS = [name for layer in PROJECT["contracts"][0]["layers"] for name in layer.split(" | ")]
+LAYERS = [name for layer in PROJECT["contracts"][0]["layers"] for name in layer.split(" | ")]
 # Folders outside of the layers: they may import any app, and no app imports them.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
@@ -55,8 +55,8 @@ TYPES_BELOW_THEIR_MODULE = {
 MODULE_LINES = 600
 TEMPLATE_LINES = 120
 MODULES_IN_A_FOLDER = 25
-# Modules that render content. Only querysets decide what is public.
-FRONT = {"api", "context_processors", "feeds", "sitemaps", "templatetags", "views", "website"}
+# Parts of paths of modules that render content. Only querysets decide what is public.
+RENDERING_PARTS = {"api", "context_processors", "feeds", "sitemaps", "templatetags", "views", "website"}
 LOOKUPS = {"Q", "exclude", "filter", "get", "get_list_or_404", "get_object_or_404"}
 PUBLICATION = re.compile(r"(^|__)(status|papers_public_from|schedule_public_from)(__|$)")
 
@@ -68,25 +68,25 @@ def modules(*folders: str) -> Iterator[Path]:
         yield from (path for path in sorted(found) if "migrations" not in path.parts)
 
 
-def product() -> list[Path]:
-    return [ROOT / "manage.py", *modules(*FLOORS)]
+def product_files() -> list[Path]:
+    return [ROOT / "manage.py", *modules(*LAYERS)]
 
 
-def short(path: Path) -> str:
+def relative_path(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def lines(path: Path) -> int:
+def line_count(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 
 
-def tree(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
 def imports(path: Path) -> set[str]:
     """Return the modules that a file imports absolutely, including imports inside functions."""
-    return imports_in(tree(path))
+    return imports_in(parse(path))
 
 
 def imports_in(source: ast.Module) -> set[str]:
@@ -98,45 +98,48 @@ def imports_in(source: ast.Module) -> set[str]:
 
 def status_lookups(source: ast.Module) -> list[int]:
     """Return the lines where a query or a comparison decides by itself whether a row is public."""
-    found = []
+    line_numbers = []
     for node in ast.walk(source):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            words = [keyword.arg or "" for keyword in node.keywords]
-            if name in LOOKUPS and any(map(PUBLICATION.search, words)):
-                found.append(node.lineno)
+            keywords = [keyword.arg or "" for keyword in node.keywords]
+            if name in LOOKUPS and any(map(PUBLICATION.search, keywords)):
+                line_numbers.append(node.lineno)
         elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(isinstance(side, ast.Attribute) and PUBLICATION.search(side.attr) for side in sides):
-                found.append(node.lineno)
-    return found
+                line_numbers.append(node.lineno)
+    return line_numbers
 
 
-# The house
+# Layers
 
 
-def test_floors_stand_and_have_contracts() -> None:
+def test_import_contracts_cover_every_package() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - OUTSIDE
 
-    assert packages == set(FLOORS) == set(PROJECT["root_packages"])
+    assert packages == set(LAYERS) == set(PROJECT["root_packages"])
 
 
 def test_import_contracts_hold() -> None:
     # Run it in its own process, because it disables all existing loggers.
     command = [str(Path(sys.executable).with_name("lint-imports")), "--config", str(PYPROJECT), "--no-cache"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_no_floor_imports_what_stands_beside_the_house() -> None:
-    roots = {short(path): {name.split(".")[0] for name in imports(path)} & OUTSIDE for path in product()}
+def test_product_imports_no_development_code() -> None:
+    roots = {
+        relative_path(path): {name.split(".")[0] for name in imports(path)} & OUTSIDE
+        for path in product_files()
+    }
 
     assert {path: names for path, names in roots.items() if names} == {}
 
 
 def module_name(path: Path) -> str:
-    return short(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return relative_path(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def without_type_imports(source: ast.Module, modules: Collection[str]) -> ast.Module:
@@ -144,7 +147,9 @@ def without_type_imports(source: ast.Module, modules: Collection[str]) -> ast.Mo
     for node in ast.walk(source):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = [
-                one for one in node.body if not isinstance(one, ast.ImportFrom) or one.module not in modules
+                statement
+                for statement in node.body
+                if not isinstance(statement, ast.ImportFrom) or statement.module not in modules
             ]
     return source
 
@@ -154,79 +159,85 @@ def import_graph(*, allowed: Collection[str]) -> dict[str, set[str]]:
 
     An import for type checkers alone counts unless its module is `allowed`.
     """
-    paths = {module_name(path): path for path in product()}
+    paths = {module_name(path): path for path in product_files()}
     graph = {}
     for module, path in paths.items():
-        names = imports_in(without_type_imports(tree(path), allowed))
-        found = {name if name in paths else name.rpartition(".")[0] for name in names}
-        graph[module] = (found & paths.keys()) - {module}
+        names = imports_in(without_type_imports(parse(path), allowed))
+        imported = {name if name in paths else name.rpartition(".")[0] for name in names}
+        graph[module] = (imported & paths.keys()) - {module}
     return graph
 
 
-def cycle(graph: dict[str, set[str]]) -> list[str]:
+def find_cycle(graph: dict[str, set[str]]) -> list[str]:
     """Return the modules of one import cycle, the first of them again at the end; empty if there is none."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        modules_of_cycle: list[str] = error.args[1]
+        return modules_of_cycle
     return []
 
 
 def test_modules_import_each_other_in_no_cycle() -> None:
-    assert cycle(import_graph(allowed=TYPES_BELOW_THEIR_MODULE)) == []
+    assert find_cycle(import_graph(allowed=TYPES_BELOW_THEIR_MODULE)) == []
 
 
 @pytest.mark.parametrize("module", TYPES_BELOW_THEIR_MODULE)
 def test_listed_types_do_close_cycles(module: str) -> None:
-    others = TYPES_BELOW_THEIR_MODULE.keys() - {module}
+    other_modules = TYPES_BELOW_THEIR_MODULE.keys() - {module}
 
-    assert module in cycle(import_graph(allowed=others))
+    assert module in find_cycle(import_graph(allowed=other_modules))
 
 
 def test_cycles_are_recognized() -> None:
-    assert {*cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set()})} == {"a", "b", "c"}
-    assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+    assert {*find_cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": set()})} == {"a", "b", "c"}
+    assert find_cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
-def test_formats_and_records_know_no_app_and_no_database() -> None:
-    known = re.compile(
-        rf"({'|'.join(set(FLOORS) - {'exchange', 'markup'})}|django\.(apps|contrib|db)|rest_framework)\b"
+def test_formats_and_records_import_no_app_and_no_database() -> None:
+    forbidden = re.compile(
+        rf"({'|'.join(set(LAYERS) - {'exchange', 'markup'})}|django\.(apps|contrib|db)|rest_framework)\b"
     )
-    pure = [ROOT / "exchange/records.py", *modules("exchange/formats")]
-    found = {short(path): sorted(filter(known.match, imports(path))) for path in pure}
+    paths = [ROOT / "exchange/records.py", *modules("exchange/formats")]
+    imports_by_file = {relative_path(path): sorted(filter(forbidden.match, imports(path))) for path in paths}
 
-    assert len(pure) > 1
-    assert {path: names for path, names in found.items() if names} == {}
+    assert len(paths) > 1
+    assert {path: names for path, names in imports_by_file.items() if names} == {}
 
 
-def test_no_module_is_a_drawer() -> None:
-    drawers = {"common", "helpers", "misc", "services", "utils"}
-    paths = [Path(short(path)) for path in [*product(), *modules(*OUTSIDE)]]
+def test_no_module_has_a_generic_name() -> None:
+    generic_names = {"common", "helpers", "misc", "services", "utils"}
+    paths = [Path(relative_path(path)) for path in [*product_files(), *modules(*OUTSIDE)]]
 
-    assert [str(path) for path in paths if drawers & {*path.with_suffix("").parts}] == []
+    assert [str(path) for path in paths if generic_names & {*path.with_suffix("").parts}] == []
 
 
 def test_modules_stay_small() -> None:
-    sizes = {short(path): lines(path) for path in [*product(), *modules(*OUTSIDE - {"tests"})]}
+    sizes = {
+        relative_path(path): line_count(path) for path in [*product_files(), *modules(*OUTSIDE - {"tests"})]
+    }
 
     assert {path: size for path, size in sizes.items() if size > MODULE_LINES} == {}
 
 
-def test_folders_show_their_parts() -> None:
-    counts = Counter(short(path.parent) for path in product() if path.name != "__init__.py")
+def test_folders_have_few_modules() -> None:
+    counts = Counter(relative_path(path.parent) for path in product_files() if path.name != "__init__.py")
 
     assert {folder: count for folder, count in counts.items() if count > MODULES_IN_A_FOLDER} == {}
 
 
-# One gate out
+# Visibility
 
 
-def test_only_querysets_judge_what_is_public() -> None:
-    front = [path for path in product() if FRONT & {*Path(short(path)).with_suffix("").parts}]
-    found = {short(path): status_lookups(tree(path)) for path in front}
+def test_only_querysets_decide_what_is_public() -> None:
+    rendering_files = [
+        path
+        for path in product_files()
+        if RENDERING_PARTS & {*Path(relative_path(path)).with_suffix("").parts}
+    ]
+    lookups = {relative_path(path): status_lookups(parse(path)) for path in rendering_files}
 
-    assert {path: where for path, where in found.items() if where} == {}
+    assert {path: line_numbers for path, line_numbers in lookups.items() if line_numbers} == {}
 
 
 def test_status_lookups_are_recognized() -> None:
@@ -242,27 +253,29 @@ response.status_code == 404
 
 
 def content_models() -> list[type[Model]]:
-    found = [model for label in APPS for model in apps.get_app_config(label).get_models()]
-    return [model for model in found if model._meta.label not in BOOKKEEPING]
+    models = [model for label in APPS for model in apps.get_app_config(label).get_models()]
+    return [model for model in models if model._meta.label not in BOOKKEEPING]
 
 
-def test_every_model_has_published_with_its_own_clock() -> None:
-    asks = {
+def test_every_model_has_published_with_a_time_parameter() -> None:
+    methods = {
         model._meta.label: getattr(model._default_manager, "published", None) for model in content_models()
     }
-    at = {label: inspect.signature(ask).parameters.get("at") for label, ask in asks.items() if ask}
+    parameters = {
+        label: inspect.signature(method).parameters.get("at") for label, method in methods.items() if method
+    }
 
-    assert asks != {}
-    assert [label for label, ask in asks.items() if ask is None] == []
+    assert methods != {}
+    assert [label for label, method in methods.items() if method is None] == []
     assert [
-        label for label, parameter in at.items() if parameter is None or parameter.default is not None
+        label for label, parameter in parameters.items() if parameter is None or parameter.default is not None
     ] == []
 
 
-# Strict pages
+# Content security policy
 
 TAG = re.compile(r"<[a-zA-Z][^<>]*>")
-REFUSED = {
+CSP_VIOLATIONS = {
     "inline script": re.compile(
         r"<script\b(?![^>]*\s(?:src=|type=\"?application/(?:ld\+)?json))", re.IGNORECASE
     ),
@@ -279,31 +292,31 @@ def templates() -> list[Path]:
     return sorted(path for path in (ROOT / "templates").rglob("*") if path.is_file())
 
 
-def refused(text: str) -> list[str]:
+def csp_violations(text: str) -> list[str]:
     """Return the parts of a template's tags that a strict content security policy would refuse."""
     # Remove comments, and replace template syntax by a word, because it may contain `<`, `>` and quotes.
     text = re.sub(r"(?s)<!--.*?-->|\{#.*?#\}|\{% comment.*?endcomment %\}", "", text)
     tags = TAG.findall(re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}", " x ", text))
-    return sorted({name for tag in tags for name, pattern in REFUSED.items() if pattern.search(tag)})
+    return sorted({name for tag in tags for name, pattern in CSP_VIOLATIONS.items() if pattern.search(tag)})
 
 
 def test_templates_stay_small() -> None:
-    sizes = {short(path): lines(path) for path in templates()}
+    sizes = {relative_path(path): line_count(path) for path in templates()}
 
     assert sizes != {}
     assert {path: size for path, size in sizes.items() if size > TEMPLATE_LINES} == {}
 
 
-def test_templates_are_strict() -> None:
-    found = {short(path): refused(path.read_text("utf-8")) for path in templates()}
+def test_templates_obey_the_content_security_policy() -> None:
+    violations = {relative_path(path): csp_violations(path.read_text("utf-8")) for path in templates()}
 
-    assert {path: names for path, names in found.items() if names} == {}
+    assert {path: names for path, names in violations.items() if names} == {}
 
 
-def test_templates_judge_no_status() -> None:
-    judge = re.compile(r"\{%\s*(?:el)?if\b[^%]*\.(?:status|papers_public_from|schedule_public_from)\b")
+def test_templates_do_not_compare_the_status() -> None:
+    pattern = re.compile(r"\{%\s*(?:el)?if\b[^%]*\.(?:status|papers_public_from|schedule_public_from)\b")
 
-    assert [short(path) for path in templates() if judge.search(path.read_text("utf-8"))] == []
+    assert [relative_path(path) for path in templates() if pattern.search(path.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize(
@@ -321,16 +334,16 @@ def test_templates_judge_no_status() -> None:
         ("<!-- <script>old()</script> -->", []),
     ],
 )
-def test_strict_check_recognizes(markup: str, names: list[str]) -> None:
-    assert refused(markup) == names
+def test_csp_violations_are_recognized(markup: str, names: list[str]) -> None:
+    assert csp_violations(markup) == names
 
 
-def test_static_files_load_nothing_foreign() -> None:
-    load = re.compile(r"""(?:url\(|@import|\bimport\b[^;\n]*|\bfrom)\s*\(?["']?(?:https?:)?//""")
+def test_static_files_load_no_external_files() -> None:
+    pattern = re.compile(r"""(?:url\(|@import|\bimport\b[^;\n]*|\bfrom)\s*\(?["']?(?:https?:)?//""")
     files = [path for path in (ROOT / "static").rglob("*") if path.suffix in {".css", ".js", ".svg"}]
 
     assert files != []
-    assert [short(path) for path in files if load.search(path.read_text("utf-8"))] == []
+    assert [relative_path(path) for path in files if pattern.search(path.read_text("utf-8"))] == []
 
 
 # Strings in which an app names a model or URL of a higher layer, and why they remain.
@@ -339,27 +352,27 @@ UPWARD_STRINGS = {
 }
 
 
-def strings_that_name_upper_apps() -> set[str]:
+def files_that_name_a_higher_layer() -> set[str]:
     """Return the files with a string such as "papers.paper" or "website:edition" of a higher layer."""
-    found = set()
-    for file in modules(*FLOORS):
+    names_of_files = set()
+    for file in modules(*LAYERS):
         name = str(file.relative_to(ROOT))
-        floor = FLOORS.index(file.relative_to(ROOT).parts[0])
-        if floor == 0 or name == "conference/settings.py":
+        layer_index = LAYERS.index(file.relative_to(ROOT).parts[0])
+        if layer_index == 0 or name == "conference/settings.py":
             continue
-        upper = re.compile(rf"(admin:)?({'|'.join(FLOORS[:floor])})(\.[a-z]\w*|:\w+|_\w+_\w+)")
-        nodes = [*ast.walk(tree(file))]
+        upper = re.compile(rf"(admin:)?({'|'.join(LAYERS[:layer_index])})(\.[a-z]\w*|:\w+|_\w+_\w+)")
+        nodes = [*ast.walk(parse(file))]
         texts = [
             node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         lookups = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "get_model"]
         if any(upper.fullmatch(text) and "_public_from" not in text for text in texts) or any(
-            getattr(label, "value", "") in FLOORS[:floor] for label in lookups
+            getattr(label, "value", "") in LAYERS[:layer_index] for label in lookups
         ):
-            found.add(name)
-    return found
+            names_of_files.add(name)
+    return names_of_files
 
 
-def test_no_floor_names_an_upper_one_in_a_string() -> None:
-    assert strings_that_name_upper_apps() == {*UPWARD_STRINGS}
+def test_strings_name_no_higher_layer() -> None:
+    assert files_that_name_a_higher_layer() == {*UPWARD_STRINGS}

@@ -19,18 +19,18 @@ def entry(name: str, **affected: Any) -> dict[str, Any]:
 
 
 def span(*events: tuple[str, str]) -> list[dict[str, Any]]:
-    return [{"type": "ECOSYSTEM", "events": [{kind: value} for kind, value in events]}]
+    return [{"type": "ECOSYSTEM", "events": [{event: value} for event, value in events]}]
 
 
-def audited(folder: Path, *found: dict[str, Any]) -> tuple[int, list[str]]:
+def run_audit(folder: Path, *entries: dict[str, Any]) -> tuple[int, list[str]]:
     (folder / "pins.txt").write_text(PINS)
     with zipfile.ZipFile(folder / "all.zip", "w") as archive:
-        for number, one in enumerate(found):
-            archive.writestr(f"{number}.json", json.dumps(one))
+        for number, content in enumerate(entries):
+            archive.writestr(f"{number}.json", json.dumps(content))
     files = (ROOT / "tools" / "audit.py", folder / "all.zip", folder / "pins.txt")
     command = [sys.executable, *map(str, files)]
-    answer = subprocess.run(command, capture_output=True, text=True)
-    return answer.returncode, answer.stdout.splitlines()
+    result = subprocess.run(command, capture_output=True, text=True)
+    return result.returncode, result.stdout.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,17 @@ def audited(folder: Path, *found: dict[str, Any]) -> tuple[int, list[str]]:
         {"ranges": span(("introduced", "6.0"), ("last_affected", "6.1.3"))},
     ],
 )
-def test_known_hole_of_a_pinned_version_fails(affected: dict[str, Any], tmp_path: Path) -> None:
-    assert audited(tmp_path, entry("Django", **affected)) == (
+def test_known_vulnerability_of_a_pinned_version_is_reported(
+    affected: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run_audit(tmp_path, entry("Django", **affected)) == (
         1,
         ["django 6.1.3: OSV-1 Opens.", "2 packages compared, 1 holes known."],
     )
 
 
 @pytest.mark.parametrize(
-    "found",
+    "vulnerability",
     [
         entry("django", versions=["6.1.2"]),
         entry("django", ranges=span(("introduced", "0"), ("fixed", "6.1.3"))),
@@ -59,9 +61,11 @@ def test_known_hole_of_a_pinned_version_fails(affected: dict[str, Any], tmp_path
         entry("django", versions=["6.1.3"]) | {"withdrawn": "2026-01-01T00:00:00Z"},
     ],
 )
-def test_holes_of_others_are_none(found: dict[str, Any], tmp_path: Path) -> None:
-    assert audited(tmp_path, found) == (0, ["2 packages compared, 0 holes known."])
+def test_vulnerability_of_other_versions_and_packages_is_ignored(
+    vulnerability: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run_audit(tmp_path, vulnerability) == (0, ["2 packages compared, 0 holes known."])
 
 
-def test_names_are_compared_however_they_are_written(tmp_path: Path) -> None:
-    assert audited(tmp_path, entry("Knox_rest", versions=["5.1"]))[1][0] == "knox-rest 5.1: OSV-1 Opens."
+def test_package_names_are_normalized(tmp_path: Path) -> None:
+    assert run_audit(tmp_path, entry("Knox_rest", versions=["5.1"]))[1][0] == "knox-rest 5.1: OSV-1 Opens."

@@ -25,9 +25,11 @@ Pins = dict[str, str]
 
 def pins(lines: list[str]) -> Pins:
     """Return the version of each package, for lines whose marker applies to this environment."""
-    wanted = [Requirement(line) for line in lines]
-    here = [line for line in wanted if line.marker is None or line.marker.evaluate()]
-    return {canonicalize_name(line.name): str(line.specifier).removeprefix("==") for line in here}
+    parsed = [Requirement(requirement) for requirement in lines]
+    applicable = [
+        requirement for requirement in parsed if requirement.marker is None or requirement.marker.evaluate()
+    ]
+    return {canonicalize_name(line.name): str(line.specifier).removeprefix("==") for line in applicable}
 
 
 def requirements(name: str) -> list[str]:
@@ -36,13 +38,13 @@ def requirements(name: str) -> list[str]:
     return re.findall(r"^(\S+==.*?)(?: \\)?$", text, re.MULTILINE)
 
 
-def direct() -> list[str]:
+def direct_dependencies() -> list[str]:
     extras = PROJECT["project"].get("optional-dependencies", {})
     groups = [PROJECT["project"]["dependencies"], *extras.values(), *PROJECT["dependency-groups"].values()]
     return [line for group in groups for line in group]
 
 
-def tracked() -> list[str]:
+def tracked_files() -> list[str]:
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listing.returncode:
         pytest.skip(f"only a git checkout knows its tracked files: {listing.stderr.strip()}")
@@ -50,7 +52,9 @@ def tracked() -> list[str]:
 
 
 def test_installed_packages_are_the_pinned_ones() -> None:
-    installed = {canonicalize_name(found.name): found.version for found in distributions()}
+    installed = {
+        canonicalize_name(distribution.name): distribution.version for distribution in distributions()
+    }
     pinned = pins(CONSTRAINTS)
     drift = {name: version for name, version in installed.items() if pinned.get(name) != version}
 
@@ -66,7 +70,7 @@ def test_requirements_agree_with_constraints(name: str) -> None:
     assert set(lines) - set(CONSTRAINTS) == set()
 
 
-def test_requirements_together_hold_every_constraint() -> None:
+def test_requirements_together_contain_every_constraint() -> None:
     assert {*requirements("dev.txt"), *requirements("production.txt")} == set(CONSTRAINTS)
 
 
@@ -85,34 +89,40 @@ def test_constraints_are_exact() -> None:
 
 def test_direct_dependencies_are_exact() -> None:
     assert [
-        line for line in direct() if not re.fullmatch(r"[a-z0-9-]+(?:\[[a-z0-9,-]+\])?==[^ ,*]+", line)
+        line
+        for line in direct_dependencies()
+        if not re.fullmatch(r"[a-z0-9-]+(?:\[[a-z0-9,-]+\])?==[^ ,*]+", line)
     ] == []
-    assert pins(direct()).items() - pins(CONSTRAINTS).items() == set()
+    assert pins(direct_dependencies()).items() - pins(CONSTRAINTS).items() == set()
 
 
 def product_imports() -> set[str]:
     """Return the top-level packages that the product imports, including imports inside functions."""
     roots = PROJECT["tool"]["importlinter"]["root_packages"]
-    floors = [path for floor in roots for path in (ROOT / floor).rglob("*.py")]
-    nodes = [node for path in floors for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    paths = [path for package in roots for path in (ROOT / package).rglob("*.py")]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     origins = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0}
     return {name.split(".")[0] for name in plain | origins}
 
 
-def test_product_imports_nothing_that_production_lacks() -> None:
+def test_product_imports_only_packages_of_production() -> None:
     providers = packages_distributions()
-    needed = {canonicalize_name(found) for name in product_imports() for found in providers.get(name, [])}
+    needed = {
+        canonicalize_name(distribution)
+        for name in product_imports()
+        for distribution in providers.get(name, [])
+    }
 
     assert needed - pins(requirements("production.txt")).keys() == set()
 
 
 def test_lock_file_is_not_tracked() -> None:
-    assert [name for name in tracked() if Path(name).name in {"uv.lock", "pylock.toml"}] == []
+    assert [name for name in tracked_files() if Path(name).name in {"uv.lock", "pylock.toml"}] == []
 
 
 def test_no_tracked_file_names_a_registry() -> None:
-    present = [name for name in tracked() if (ROOT / name).is_file()]
+    present = [name for name in tracked_files() if (ROOT / name).is_file()]
     text = {name: (ROOT / name).read_bytes().lower() for name in present}
 
     assert [(name, host) for name in text for host in REGISTRIES if host.encode() in text[name]] == []

@@ -39,19 +39,19 @@ def test_every_setting_is_described() -> None:
     assert rows == names
 
 
-def test_every_folder_is_on_the_map() -> None:
+def test_architecture_page_lists_every_package() -> None:
     rows = set(re.findall(r"`(\w+)/`", (ROOT / "docs/architecture.md").read_text()))
     assert rows >= FOLDERS
 
 
 @pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "docs/deploying.md", "docs/editors/roles.md"])
-def test_docs_name_what_accounts_lack(name: str) -> None:
+def test_docs_mention_missing_account_features(name: str) -> None:
     text = " ".join((ROOT / name).read_text().split())
     assert ("second factor" in text, "single sign-on" in text) == (True, True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_between_files_lead_somewhere(page: Path) -> None:
+def test_linked_files_exist(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
@@ -66,7 +66,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_headings(page: Path) -> None:
+def test_linked_headings_exist(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text())
     missing = [
         (name, anchor)
@@ -78,10 +78,12 @@ def test_links_lead_to_headings(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_named_files_exist(page: Path) -> None:
-    places = FOLDERS | {"bench", "deploy", "static", "templates", "tests", "tools"}
+    folders = FOLDERS | {"bench", "deploy", "static", "templates", "tests", "tools"}
     paths = re.findall(r"`([\w/.-]+(?:/|\.(?:py|html|css|js|yaml|conf)))`", page.read_text())
-    named = [path for path in paths if path.split("/")[0] in places]
+    repository_paths = [path for path in paths if path.split("/")[0] in folders]
 
     assert [
-        path for path in named if not any((at / path).exists() for at in (ROOT, ROOT / "templates"))
+        path
+        for path in repository_paths
+        if not any((root / path).exists() for root in (ROOT, ROOT / "templates"))
     ] == []

@@ -9,15 +9,15 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 @pytest.mark.django_db
-def test_models_and_migrations_agree() -> None:
-    said = StringIO()
-    call_command("makemigrations", check=True, dry_run=True, stdout=said)
+def test_migrations_match_the_models() -> None:
+    out = StringIO()
+    call_command("makemigrations", check=True, dry_run=True, stdout=out)
 
-    assert said.getvalue().strip() == "No changes detected"
+    assert out.getvalue().strip() == "No changes detected"
 
 
 @pytest.mark.django_db
-def test_every_migration_was_applied_and_has_one_end() -> None:
+def test_all_migrations_are_applied_without_conflicts() -> None:
     executor = MigrationExecutor(connection)
     graph = executor.loader.graph
 

@@ -3,20 +3,20 @@
 from django.template import Context, Template
 from django.utils.translation import gettext, gettext_lazy, ngettext, npgettext, pgettext
 
-from tests.pseudolocale import bare, pseudolocale, untranslated
+from tests.pseudolocale import pseudolocale, text_outside_brackets, untranslated
 
-LATE = gettext_lazy("Save")
+LAZY = gettext_lazy("Save")
 
 
-def test_every_kind_of_message_comes_out_in_brackets() -> None:
+def test_every_kind_of_message_is_in_brackets() -> None:
     with pseudolocale():
-        assert [str(LATE), gettext("Room"), pgettext("verb", "Star")] == ["⟦Save⟧", "⟦Room⟧", "⟦Star⟧"]
+        assert [str(LAZY), gettext("Room"), pgettext("verb", "Star")] == ["⟦Save⟧", "⟦Room⟧", "⟦Star⟧"]
         assert [ngettext("%d day", "%d days", n) % n for n in (1, 2)] == ["⟦1 day⟧", "⟦2 days⟧"]
         assert npgettext("noun", "star", "stars", 2) == "⟦stars⟧"
-    assert str(LATE) == "Save"
+    assert str(LAZY) == "Save"
 
 
-def test_a_page_shows_what_was_not_translated() -> None:
+def test_untranslated_texts_of_a_page_are_found() -> None:
     source = (
         "{% load i18n %}<h1>{% translate 'Papers' %}: {{ title }}</h1><p>Bare words</p><img alt='A picture'>"
         "{% blocktranslate %}See <a href='/'>all</a> papers{% endblocktranslate %}"
@@ -25,4 +25,4 @@ def test_a_page_shows_what_was_not_translated() -> None:
     with pseudolocale():
         page = Template(source).render(Context({"title": "On Trees"}))
     assert untranslated(page, known=["On Trees"]) == ["Bare words", "A picture"]
-    assert bare("⟦a ⟦b⟧ c⟧ and d") == "and d"
+    assert text_outside_brackets("⟦a ⟦b⟧ c⟧ and d") == "and d"

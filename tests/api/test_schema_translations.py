@@ -7,7 +7,7 @@ import pytest
 
 from api.schema import CODES, build_schema, schema
 from api.shapes import RESOURCES
-from tests.pseudolocale import bare, pseudolocale
+from tests.pseudolocale import pseudolocale, text_outside_brackets
 
 TEXT_KEYS = ("summary", "description")
 # Names of schemas, which are not translated.
@@ -49,13 +49,13 @@ def test_every_description_is_translatable(pseudo_schema: dict[str, Any]) -> Non
     assert [
         f"{location}: {untranslated}"
         for location, text in descriptions
-        if (untranslated := bare(text, TITLES))
+        if (untranslated := text_outside_brackets(text, TITLES))
     ] == []
 
 
 def test_error_descriptions_are_translatable() -> None:
     with pseudolocale():
-        assert [code for code, text in CODES.items() if bare(str(text))] == []
+        assert [code for code, text in CODES.items() if text_outside_brackets(str(text))] == []
 
 
 def test_schema_has_the_same_paths_and_components_in_any_language(pseudo_schema: dict[str, Any]) -> None:

@@ -12,35 +12,35 @@ from django.db import models
 from content.models import DIRECTION_MARKS, Content
 
 # Every payload contains it as the name of an element, attribute, function, header or property.
-WORD = "xq7"
+MARKER = "xq7"
 PAYLOADS = (
-    f"<script>{WORD}()</script>",
-    f'"><img src={WORD} onerror={WORD}()>',
-    f"' onmouseover='{WORD}()' {WORD}='",
-    f"<svg onload={WORD}()><{WORD}>",
-    f'<math><mtext href="javascript:{WORD}()">',
-    f"[{WORD}](javascript:{WORD}())",
-    f"[{WORD}](data:text/html,{WORD})",
-    f'<a href="javascript:{WORD}()">{WORD}',
-    f"$\\href{{javascript:{WORD}()}}{{x}}$",
-    f"javascript:{WORD}()",
-    f"{{{{7*7}}}}{WORD}{{% debug %}}${{7*7}}{WORD}",
-    f"a\r\n{WORD}: 1\r\nEND:VEVENT\r\n{WORD}  - 1",
-    f"\u202e{WORD}\u2066",
-    f"=cmd|'/C {WORD}'!A0",
-    f"@{WORD}{{",
-    f"}},\n@article{{{WORD},\n",
-    f"]]></title></script></style></textarea><{WORD}>-->",
+    f"<script>{MARKER}()</script>",
+    f'"><img src={MARKER} onerror={MARKER}()>',
+    f"' onmouseover='{MARKER}()' {MARKER}='",
+    f"<svg onload={MARKER}()><{MARKER}>",
+    f'<math><mtext href="javascript:{MARKER}()">',
+    f"[{MARKER}](javascript:{MARKER}())",
+    f"[{MARKER}](data:text/html,{MARKER})",
+    f'<a href="javascript:{MARKER}()">{MARKER}',
+    f"$\\href{{javascript:{MARKER}()}}{{x}}$",
+    f"javascript:{MARKER}()",
+    f"{{{{7*7}}}}{MARKER}{{% debug %}}${{7*7}}{MARKER}",
+    f"a\r\n{MARKER}: 1\r\nEND:VEVENT\r\n{MARKER}  - 1",
+    f"\u202e{MARKER}\u2066",
+    f"=cmd|'/C {MARKER}'!A0",
+    f"@{MARKER}{{",
+    f"}},\n@article{{{MARKER},\n",
+    f"]]></title></script></style></textarea><{MARKER}>-->",
 )
 # Models whose text is not entered: it is computed, or never shown.
-MADE = {
+COMPUTED_MODELS = {
     "accounts.accountsession", "content.changeset", "people.comparison", "contenttypes.contenttype",
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
     "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
     "content.invalidation", "content.siterevision", "search.word", "people.likelynamesake",
     "schedule.pendingchanges", "schedule.workingcopy",
 }  # fmt: skip
-OWN = {
+COMPUTED_FIELDS = {
     "model",
     "state",
     "digest",
@@ -51,24 +51,24 @@ OWN = {
     "token_digest",
     "password",
 }
-OWN |= {"field", "format", "object_id", "change_message", "counts", "signs"}
+COMPUTED_FIELDS |= {"field", "format", "object_id", "change_message", "counts", "signs"}
 # Structured fields that the program writes. Texts in them are copied from other fields.
-SHAPED = {
+STRUCTURED_FIELDS = {
     "notes", "problems", "fields", "created", "changes", "snapshot", "reasons", "values",
     "old", "new", "base",
 }  # fmt: skip
 
 
 @cache
-def is_typed(field: Any) -> bool:
+def is_entered(field: Any) -> bool:
     """Return whether users or imported files determine the text of a field."""
     is_text = isinstance(field, models.CharField | models.TextField | models.JSONField)
-    is_derived = field.name.endswith("_html") or field.name in OWN | SHAPED
-    return is_text and not is_derived and field.model._meta.label_lower not in MADE
+    is_derived = field.name.endswith("_html") or field.name in COMPUTED_FIELDS | STRUCTURED_FIELDS
+    return is_text and not is_derived and field.model._meta.label_lower not in COMPUTED_MODELS
 
 
 @cache
-def holds(field: Any, payload: str) -> bool:
+def accepts(field: Any, payload: str) -> bool:
     """Return whether a field accepts a payload unchanged."""
     value = [payload] if isinstance(field, models.JSONField) else payload
     if not issubclass(field.model, Content) and DIRECTION_MARKS.search(payload):
@@ -76,7 +76,9 @@ def holds(field: Any, payload: str) -> bool:
         return False
     row = field.model(**{field.name: value})
     try:
-        row.clean_fields(exclude={one.name for one in field.model._meta.fields} - {field.name})
+        row.clean_fields(
+            exclude={other_field.name for other_field in field.model._meta.fields} - {field.name}
+        )
     except ValidationError:
         return False
     return bool(getattr(row, field.name) == value)
@@ -85,33 +87,33 @@ def holds(field: Any, payload: str) -> bool:
 def fields(model: type[models.Model]) -> Iterator[Any]:
     """Yield the fields of a model that accept at least one payload."""
     for field in model._meta.concrete_fields:
-        if is_typed(field) and any(holds(field, fitted(field, one)) for one in PAYLOADS):
+        if is_entered(field) and any(accepts(field, truncate(field, payload)) for payload in PAYLOADS):
             yield field
 
 
-def fitted(field: Any, payload: str) -> str:
+def truncate(field: Any, payload: str) -> str:
     return payload[: field.max_length or None]
 
 
-def refused() -> set[str]:
+def rejecting_fields() -> set[str]:
     """Return the names of the fields that accept no payload."""
     return {
         f"{model._meta.label_lower}.{field.name}"
         for model in apps.get_models()
         for field in model._meta.concrete_fields
-        if is_typed(field) and field not in [*fields(model)]
+        if is_entered(field) and field not in [*fields(model)]
     }
 
 
-def filling(field: Any, number: int) -> Any:
+def fill(field: Any, number: int) -> Any:
     """Return as many payloads as fit into a field; `number` chooses the first one."""
-    line = islice(cycle(PAYLOADS), number % len(PAYLOADS), number % len(PAYLOADS) + len(PAYLOADS))
-    ours = [one for one in line if holds(field, fitted(field, one))]
+    payloads = islice(cycle(PAYLOADS), number % len(PAYLOADS), number % len(PAYLOADS) + len(PAYLOADS))
+    accepted = [payload for payload in payloads if accepts(field, truncate(field, payload))]
     if isinstance(field, models.JSONField):
-        return ours
-    text, most = "", field.max_length or 10_000
-    for one in ours:
-        between = "\n\n" if isinstance(field, models.TextField) else " "
-        if not text or len(text) + len(one) + len(between) <= most:
-            text += (between if text else "") + one
-    return fitted(field, text)
+        return accepted
+    text, max_chars = "", field.max_length or 10_000
+    for payload in accepted:
+        separator = "\n\n" if isinstance(field, models.TextField) else " "
+        if not text or len(text) + len(payload) + len(separator) <= max_chars:
+            text += (separator if text else "") + payload
+    return truncate(field, text)

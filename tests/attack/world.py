@@ -24,12 +24,12 @@ from tests.access.test_admin_other_urls import other_url
 from tests.access.test_site_urls import ROUTES, site_url
 from tests.access.world import World, make_rows, make_world
 from tests.api.reading import expansions
-from tests.attack.payloads import fields, filling
+from tests.attack.payloads import fields, fill
 from tests.website.test_visibility_in_files import program_files
 
 # URLs of the admin that only accept POST, or that change the state of the session.
-NOT_ASKED = {"login", "logout", "text_help", "accounts_membership_revoke", "auth_user_password_change"}
-NOT_ASKED |= {"conference_edition_as_public", "conference_edition_preview", "view_on_site", "autocomplete"}
+SKIPPED_URLS = {"login", "logout", "text_help", "accounts_membership_revoke", "auth_user_password_change"}
+SKIPPED_URLS |= {"conference_edition_as_public", "conference_edition_preview", "view_on_site", "autocomplete"}
 
 
 def attacked_world(number: int) -> World:
@@ -49,32 +49,32 @@ def attacked_world(number: int) -> World:
     rows["api.token"] = world.rows["api.token"]
     rows["accounts.membership"] = world.rows["accounts.membership"]
     world.rows = rows
-    invited = {"role": "viewer", "name": "A", "email": "a@example.org", "digest": "x"}
-    Invitation.objects.create(edition=world.edition, expires_at=make.PAST, **invited)
-    attack([*rows.values(), make.make_page(world.edition, slug="conduct")], number)
+    invitation_fields = {"role": "viewer", "name": "A", "email": "a@example.org", "digest": "x"}
+    Invitation.objects.create(edition=world.edition, expires_at=make.PAST, **invitation_fields)
+    store_payloads([*rows.values(), make.make_page(world.edition, slug="conduct")], number)
     announce(world.edition, make.PAST)
     return world
 
 
-def attack(rows: list[models.Model], number: int) -> None:
+def store_payloads(rows: list[models.Model], number: int) -> None:
     """Store payloads in every field of these rows, without validation by forms or importers."""
     for row in rows:
         for field in fields(type(row)):
-            setattr(row, field.name, filling(field, number))
+            setattr(row, field.name, fill(field, number))
             number += 1
         row.save()
 
 
-def unattacked(world: World) -> set[str]:
+def models_without_row(world: World) -> set[str]:
     """Return the labels of models that accept payloads but have no attacked row."""
     return {model._meta.label_lower for model in apps.get_models() if [*fields(model)]} - {*world.rows}
 
 
-def public_addresses(world: World) -> Iterator[str]:
+def public_urls(world: World) -> Iterator[str]:
     """Yield the URLs of the site, of files in every format, and of API resources with expanded relations."""
     edition, slug = world.edition, world.edition.slug
-    asked = [name for name, kind in URL_KINDS.items() if kind in ("page", "file")]
-    yield from (site_url(ROUTES[name], edition, world.rows) for name in asked)
+    names = [name for name, kind in URL_KINDS.items() if kind in ("page", "file")]
+    yield from (site_url(ROUTES[name], edition, world.rows) for name in names)
     yield from (path for _, path in program_files(edition))
     yield from (f"/{slug}/papers/?view=detailed", f"/{slug}/schedule/2021-04-06/?view=grid", "/search/?q=xq7")
     yield from (
@@ -83,14 +83,19 @@ def public_addresses(world: World) -> Iterator[str]:
         "/search/feed?q=xq7",
         "/nothing/<xq7 xq7>/",
     )
-    stars = "+".join(f"p.{one.uid}" for one in edition.presentations.all())
-    yield from (f"/{slug}/agenda{ending}?s={stars}" for ending in ("/", *(f".{one}" for one in KINDS)))
+    stars = "+".join(f"p.{presentation.uid}" for presentation in edition.presentations.all())
+    yield from (
+        f"/{slug}/agenda{ending}?s={stars}"
+        for ending in ("/", *(f".{presentation}" for presentation in KINDS))
+    )
     for name, resource in RESOURCES.items():
         yield f"/api/v1/{name}/?expand={','.join(expansions(resource, 1))}"
-        yield from (f"/api/v1/{name}/?format={form}&edition={slug}" for form in FILES.get(name, ()))
+        yield from (
+            f"/api/v1/{name}/?format={file_format}&edition={slug}" for file_format in FILES.get(name, ())
+        )
 
 
-def desk_addresses(world: World) -> Iterator[str]:
+def admin_urls(world: World) -> Iterator[str]:
     """Yield the URLs of the admin: lists, forms, histories, exports, and pages that belong to no model."""
     for label in MODELS:
         model = apps.get_model(label)
@@ -99,13 +104,13 @@ def desk_addresses(world: World) -> Iterator[str]:
                 for file in files_of(model):
                     yield reverse(f"admin:{label.replace('.', '_')}_export", args=[file.name])
             elif page in ROW_PAGES:
-                is_past = page in ("history", "restore", "bring_back")
+                needs_history = page in ("history", "restore", "bring_back")
                 if (
                     label not in ACCOUNT_MODELS
                     and label in world.rows
-                    and not (is_past and has_no_history(label))
+                    and not (needs_history and has_no_history(label))
                 ):
                     yield row_url(label, page, world.rows[label])
             elif not (page == "deleted" and has_no_history(label)):
                 yield list_url(label, page)
-    yield from (other_url(name, world) for name in OTHER_URLS if name not in NOT_ASKED)
+    yield from (other_url(name, world) for name in OTHER_URLS if name not in SKIPPED_URLS)

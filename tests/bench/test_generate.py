@@ -17,34 +17,36 @@ from papers.models import Paper
 from people.models import Person
 from schedule import clashes
 
-SMALL, FIRST = 40, 2030
+SMALL, FIRST_YEAR = 40, 2030
 
 
-def program(number: int = SMALL, seed: int = 1, year: int = FIRST) -> Program:
-    return synthetic(seed, number, year, FIRST)
+def program(number: int = SMALL, seed: int = 1, year: int = FIRST_YEAR) -> Program:
+    return synthetic(seed, number, year, FIRST_YEAR)
 
 
-def sizes(made: Program, kind: str) -> Counter[Any]:
-    return Counter(one.session for one in made.presentations if one.kind == kind)
+def session_sizes(synthetic_program: Program, kind: str) -> Counter[Any]:
+    return Counter(
+        presentation.session for presentation in synthetic_program.presentations if presentation.kind == kind
+    )
 
 
-def test_the_same_numbers_make_the_same_program() -> None:
+def test_same_arguments_make_the_same_program() -> None:
     assert program() == program()
     assert program().papers != program(seed=2).papers
 
 
-def test_what_is_written_reads_back() -> None:
-    made = program()
-    (file,) = program_json.write(made, Context(str(FIRST), FIRST, str(made.edition.timezone)))  # type: ignore[union-attr]
-    assert (
-        program_json.read([Source(file.name, b"".join(file.chunks))], Context(str(FIRST), FIRST, "UTC"))
-        == made
-    )
+def test_written_program_reads_back() -> None:
+    original = program()
+    assert original.edition is not None
+    context = Context(str(FIRST_YEAR), FIRST_YEAR, str(original.edition.timezone))
+    (file,) = program_json.write(original, context)
+    source = Source(file.name, b"".join(file.chunks))
+    assert program_json.read([source], Context(str(FIRST_YEAR), FIRST_YEAR, "UTC")) == original
 
 
-def test_a_small_program_has_one_room_for_talks() -> None:
-    made = program()
-    assert [one.slug for one in made.rooms] == [
+def test_small_program_has_one_room_for_talks() -> None:
+    small = program()
+    assert [row.slug for row in small.rooms] == [
         "main-hall",
         "hall-a",
         "exhibition-hall",
@@ -52,17 +54,17 @@ def test_a_small_program_has_one_room_for_talks() -> None:
         "entrance",
         "online",
     ]
-    shown = sum(one.status == "published" for one in made.papers)
-    assert sum(sizes(made, "poster").values()) == shown
+    published = sum(row.status == "published" for row in small.papers)
+    assert sum(session_sizes(small, "poster").values()) == published
 
 
-def test_a_large_program_has_twelve_halls_and_no_session_over_800_boards() -> None:
-    made = program(6000)
-    assert sum(one.slug.startswith("hall-") for one in made.rooms) == 12
-    posters = sizes(made, "poster")
+def test_large_program_has_twelve_halls_and_at_most_800_boards_in_a_session() -> None:
+    large = program(6000)
+    assert sum(room.slug.startswith("hall-") for room in large.rooms) == 12
+    posters = session_sizes(large, "poster")
     assert len(posters) == 8
     assert 700 < max(posters.values()) <= 800
-    assert set(sizes(made, "oral").values()) == {6}
+    assert set(session_sizes(large, "oral").values()) == {6}
 
 
 def test_no_author_is_listed_twice() -> None:
@@ -71,28 +73,30 @@ def test_no_author_is_listed_twice() -> None:
         assert sorted(uids) == sorted(set(uids))
 
 
-def test_most_people_come_back_and_some_are_new() -> None:
-    before, after = ({one.ref.uid for one in program(300, year=year).people} for year in (FIRST, FIRST + 1))
+def test_some_people_return_and_some_are_new() -> None:
+    before, after = (
+        {person.ref.uid for person in program(300, year=year).people} for year in (FIRST_YEAR, FIRST_YEAR + 1)
+    )
     assert before & after
     assert after - before
 
 
 def test_names_have_many_scripts() -> None:
-    natives = "".join(stated(one.native_name, "") for one in program(300).people)
+    native_names = "".join(stated(person.native_name, "") for person in program(300).people)
     for letter in "王민र藤вعכ":
-        assert letter in natives
+        assert letter in native_names
 
 
 @pytest.mark.django_db
 def test_files_are_written_and_imported_once(tmp_path: Path) -> None:
-    paths = generate(SMALL, editions=2, last_year=FIRST + 1, into=tmp_path)
+    paths = generate(SMALL, editions=2, last_year=FIRST_YEAR + 1, into=tmp_path)
     assert sorted(tmp_path.iterdir()) == paths == [tmp_path / "2030.json", tmp_path / "2031.json"]
     for path in paths:
         load(path)
     assert list(Edition.objects.published().values_list("slug", flat=True)) == ["2031", "2030"]
     assert Paper.objects.filter(edition__slug="2031").count() == SMALL
     assert ImportRun.objects.count() == 2
-    for path in generate(SMALL, editions=2, last_year=FIRST + 1, into=tmp_path):
+    for path in generate(SMALL, editions=2, last_year=FIRST_YEAR + 1, into=tmp_path):
         load(path)
     assert ImportRun.objects.count() == 2
 
@@ -100,9 +104,9 @@ def test_files_are_written_and_imported_once(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_only_people_clash(tmp_path: Path) -> None:
     """Rooms, boards and times of a synthetic timetable never clash; only random people do."""
-    (path,) = generate(300, last_year=FIRST, into=tmp_path)
+    (path,) = generate(300, last_year=FIRST_YEAR, into=tmp_path)
     load(path)
-    kinds = {str(one.kind) for one in clashes.find_clashes(Edition.objects.get(slug=str(FIRST))).all}
+    kinds = {str(clash.kind) for clash in clashes.find_clashes(Edition.objects.get(slug=str(FIRST_YEAR))).all}
     assert kinds <= {"person", "poster_and_talk"}
     assert Person.objects.exclude(native_name="").exists()
 
@@ -111,7 +115,7 @@ def test_only_people_clash(tmp_path: Path) -> None:
     "numbers",
     [{"papers": 0}, {"papers": 600, "editions": 0}, {"papers": 100_001}, {"papers": 600, "last_year": 2200}],
 )
-def test_impossible_numbers_are_refused(numbers: dict[str, int], tmp_path: Path) -> None:
+def test_invalid_numbers_are_rejected(numbers: dict[str, int], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Ask for 1 to 100,000 papers, and for years from 1900 to 2100"):
         generate(**numbers, into=tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser
 
-from tests.attack.answers import Document, documents, faults
-from tests.attack.payloads import PAYLOADS, WORD, refused
-from tests.attack.world import attacked_world, desk_addresses, public_addresses, unattacked
+from tests.attack.payloads import MARKER, PAYLOADS, rejecting_fields
+from tests.attack.responses import Document, documents, response_problems
+from tests.attack.world import admin_urls, attacked_world, models_without_row, public_urls
 
 # Each round starts with another payload; ATTACK_ROUNDS=17 runs all of them.
 ROUNDS = range(int(os.environ.get("ATTACK_ROUNDS", "1")))
@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 def test_fields_without_payload_have_a_known_reason() -> None:
-    names = {name.rpartition(".")[2] for name in refused()}
+    names = {name.rpartition(".")[2] for name in rejecting_fields()}
 
     assert names <= CHOICE_FIELDS | FORMATTED_FIELDS | URL_FIELDS
 
@@ -54,7 +54,7 @@ def check_responses(client: Client, paths: set[str]) -> tuple[list[str], list[Do
         faults_found += (
             [f"{path}: {response.status_code}"] if response.status_code not in STATUS_CODES else []
         )
-        faults_found += faults(path, response, body)
+        faults_found += response_problems(path, response, body)
         documents_found += documents(path, response.headers["Content-Type"].partition(";")[0], body)
     return faults_found, documents_found
 
@@ -62,7 +62,7 @@ def check_responses(client: Client, paths: set[str]) -> tuple[list[str], list[Do
 def active_payloads(browser: Browser, page_documents: list[Document]) -> list[str]:
     """Parse documents in a browser; return the payloads that became active."""
     page = browser.new_page()
-    active: list[str] = page.evaluate(SCRIPT, [WORD, [[*document] for document in page_documents]])
+    active: list[str] = page.evaluate(SCRIPT, [MARKER, [[*document] for document in page_documents]])
     page.close()
     return active
 
@@ -84,10 +84,10 @@ def test_unescaped_html_payloads_are_detected(browser: Browser) -> None:
 @pytest.mark.parametrize("number", ROUNDS)
 def test_trap_12_xss_payloads_are_text_on_all_pages_and_in_all_files(number: int, browser: Browser) -> None:
     world = attacked_world(number)
-    public_faults, public_documents = check_responses(Client(), {*public_addresses(world)})
-    desk_faults, desk_documents = check_responses(world.client("superuser"), {*desk_addresses(world)})
+    public_faults, public_documents = check_responses(Client(), {*public_urls(world)})
+    desk_faults, desk_documents = check_responses(world.client("superuser"), {*admin_urls(world)})
     active = active_payloads(browser, public_documents + desk_documents)
 
-    assert unattacked(world) == set()
+    assert models_without_row(world) == set()
     assert [*public_faults, *desk_faults, *active] == []
-    assert sum(WORD in text for _, _, text in public_documents + desk_documents) > 150
+    assert sum(MARKER in text for _, _, text in public_documents + desk_documents) > 150

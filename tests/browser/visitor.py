@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Download, Page, Response, expect
 from conference.models import Edition
 from people.models import Invitation
 from tests.browser.axe import DESKTOP
-from tests.deploy.test_nginx import NGINX, configured
+from tests.deploy.test_nginx import NGINX, write_configuration
 from tests.processes import free_port, wait_for_port
 
 # Chromium maps this host to the port of nginx, so that URLs have no port, as in production.
@@ -103,7 +103,7 @@ class Visitor:
 @contextmanager
 def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
     """Run nginx with the shipped configuration, in front of an application, during the block."""
-    configuration = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
+    configuration = write_configuration(folder, int(application.rpartition(":")[2]), (free_port(), port))
     process = subprocess.Popen([NGINX, "-c", str(configuration)], stderr=subprocess.DEVNULL)
     try:
         wait_for_port(port, process, folder / "error.log")

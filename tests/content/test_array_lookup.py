@@ -19,7 +19,7 @@ def papers() -> list[Paper]:
     return [make.make_paper(edition, [name], uid=uid) for uid, name in zip("abc", NAMES, strict=True)]
 
 
-def test_finds_the_rows_with_these_keys(papers: list[Paper]) -> None:
+def test_rows_are_found_by_primary_keys(papers: list[Paper]) -> None:
     keys = [papers[0].pk, papers[2].pk, 0]
 
     assert [row.uid for row in Paper.objects.filter(AnyOf("pk", keys)).order_by("uid")] == ["a", "c"]
@@ -27,14 +27,14 @@ def test_finds_the_rows_with_these_keys(papers: list[Paper]) -> None:
     assert not Paper.objects.filter(AnyOf("pk", [])).exists()
 
 
-def test_finds_rows_by_what_they_belong_to(papers: list[Paper]) -> None:
-    found = Authorship.objects.filter(AnyOf("paper_id", iter([papers[1].pk])))
+def test_rows_are_found_by_foreign_keys(papers: list[Paper]) -> None:
+    authorships = Authorship.objects.filter(AnyOf("paper_id", iter([papers[1].pk])))
 
-    assert [row.person.name for row in found] == ["Ben"]
+    assert [row.person.name for row in authorships] == ["Ben"]
 
 
-def test_more_keys_than_a_database_takes_parameters_are_one(papers: list[Paper]) -> None:
+def test_100000_keys_take_one_query(papers: list[Paper]) -> None:
     with CaptureQueriesContext(connection) as queries:
-        found = Paper.objects.filter(AnyOf("pk", range(1_000_000, 1_100_000))).count()
+        count = Paper.objects.filter(AnyOf("pk", range(1_000_000, 1_100_000))).count()
 
-    assert (found, len(queries)) == (0, 1)
+    assert (count, len(queries)) == (0, 1)

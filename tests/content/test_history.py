@@ -29,34 +29,34 @@ def chair(client: Client) -> Client:
     return client
 
 
-def names(paper: Paper) -> list[tuple[int, str]]:
+def author_list(paper: Paper) -> list[tuple[int, str]]:
     return list(paper.authorships.order_by("position").values_list("position", "name"))
 
 
-def said(answer: Any) -> str:
+def page_text(response: Any) -> str:
     """Return the text of a page."""
-    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def last_set() -> ChangeSet:
+def last_change_set() -> ChangeSet:
     return ChangeSet.objects.latest("pk")
 
 
 def restore(chair: Client, row: Any, version: ChangeSet) -> Any:
-    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_restore"
-    return chair.post(reverse(name, args=[row.pk, version.pk]))
+    url_name = f"admin:{row._meta.app_label}_{row._meta.model_name}_restore"
+    return chair.post(reverse(url_name, args=[row.pk, version.pk]))
 
 
 def bring_back(chair: Client, model: Any) -> Any:
-    gone = RowChange.objects.deleted_directly().filter(model=model._meta.label_lower).latest("pk")
-    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_bring_back"
-    return chair.post(reverse(name, args=[gone.pk]))
+    deletion = RowChange.objects.deleted_directly().filter(model=model._meta.label_lower).latest("pk")
+    url_name = f"admin:{model._meta.app_label}_{model._meta.model_name}_bring_back"
+    return chair.post(reverse(url_name, args=[deletion.pk]))
 
 
-# Entries
+# The history page
 
 
-def test_timeline_tells_who_how_and_what(chair: Client, edition: Edition) -> None:
+def test_timeline_shows_origin_and_changed_words(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe"], title="A first title that is long enough to be compared")
     user = get_user_model().objects.get()
     with recording(Origin.API, user, "Sync token"):
@@ -72,7 +72,7 @@ def test_timeline_tells_who_how_and_what(chair: Client, edition: Edition) -> Non
     assert "Author “Zed”" in html or "Authorship “Zed”" in html
 
 
-def test_times_are_told_in_the_zone_of_the_edition(chair: Client, edition: Edition) -> None:
+def test_times_are_shown_in_the_edition_zone(chair: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     session.start -= timedelta(hours=1)
     session.save()
@@ -83,23 +83,23 @@ def test_times_are_told_in_the_zone_of_the_edition(chair: Client, edition: Editi
     assert "America/Los_Angeles" in html
 
 
-def test_history_is_for_staff_who_may_see_the_row(client: Client, edition: Edition) -> None:
+def test_history_needs_permission_to_view_the_row(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
-    first = last_set()
+    version = last_change_set()
     make.make_paper(edition).delete()
-    gone = RowChange.objects.deleted_directly().get()
-    addresses = [
+    deletion = RowChange.objects.deleted_directly().get()
+    urls = [
         address(paper, "history"),
-        reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]),
+        reverse("admin:papers_paper_restore", args=[paper.pk, version.pk]),
         reverse("admin:papers_paper_deleted"),
-        reverse("admin:papers_paper_bring_back", args=[gone.pk]),
+        reverse("admin:papers_paper_bring_back", args=[deletion.pk]),
     ]
-    assert [client.get(path).status_code for path in addresses] == [302] * 4
+    assert [client.get(url).status_code for url in urls] == [302] * 4
     client.force_login(get_user_model().objects.create_user("guest", is_staff=True))
-    assert [client.post(path).status_code for path in addresses] == [403] * 4
+    assert [client.post(url).status_code for url in urls] == [403] * 4
 
 
-def test_hidden_name_of_the_history_is_nowhere_public(client: Client, edition: Edition) -> None:
+def test_hidden_name_in_the_history_is_not_public(client: Client, edition: Edition) -> None:
     person = make.make_person("Deadname Former")
     make.make_paper(edition, [person])
     person.name, person.given, person.family = "Newname Chosen", "Newname", "Chosen"
@@ -113,11 +113,11 @@ def test_hidden_name_of_the_history_is_nowhere_public(client: Client, edition: E
     assert RowChange.objects.filter(values__name__0="Deadname Former").count() == 2
 
 
-def test_timeline_asks_as_much_for_three_as_for_one(chair: Client, edition: Edition) -> None:
+def test_query_count_is_the_same_for_1_and_3_changes(chair: Client, edition: Edition) -> None:
     counts = []
-    for rows in (1, 3):
+    for change_count in (1, 3):
         paper = make.make_paper(edition, ["Ada"] * 0)
-        for n in range(rows):
+        for n in range(change_count):
             make.add_author(paper, f"Ada {n}")
             paper.title = f"Title {n}"
             paper.topic = make.make_topic(edition)
@@ -132,78 +132,78 @@ def test_timeline_asks_as_much_for_three_as_for_one(chair: Client, edition: Edit
 # Restoring versions
 
 
-def test_version_comes_back_with_its_authors_in_order(chair: Client, edition: Edition) -> None:
+def test_version_is_restored_with_its_authors_in_order(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe", "Mia"], title="One")
-    good = last_set()
+    version = last_change_set()
     zed, abe, mia = paper.authorships.order_by("position")
     reorder(paper.authorships.all(), [mia.pk, abe.pk, zed.pk])
     abe.delete()
     make.add_author(paper, "Newcomer")
     Paper.objects.update(title="Two")
-    answer = restore(chair, paper, good)
+    response = restore(chair, paper, version)
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     paper.refresh_from_db()
     assert (paper.title, paper.title_html) == ("One", "One")
-    assert names(paper) == [(1, "Zed"), (2, "Abe"), (3, "Mia")]
-    assert (last_set().origin, last_set().user_name) == ("restore", "chair")
+    assert author_list(paper) == [(1, "Zed"), (2, "Abe"), (3, "Mia")]
+    assert (last_change_set().origin, last_change_set().user_name) == ("restore", "chair")
 
 
-def test_restoring_can_be_taken_back(chair: Client, edition: Edition) -> None:
+def test_restoring_a_version_can_be_undone(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe"], title="One")
-    good = last_set()
+    old_version = last_change_set()
     paper.title = "Two"
     paper.save()
     paper.authorships.get(name="Zed").delete()
-    better = last_set()
-    restore(chair, paper, good)
-    restore(chair, paper, better)
+    new_version = last_change_set()
+    restore(chair, paper, old_version)
+    restore(chair, paper, new_version)
 
     paper.refresh_from_db()
-    assert (paper.title, [name for _, name in names(paper)]) == ("Two", ["Abe"])
+    assert (paper.title, [name for _, name in author_list(paper)]) == ("Two", ["Abe"])
 
 
-def test_preview_says_what_would_change_and_changes_nothing(chair: Client, edition: Edition) -> None:
+def test_restore_preview_shows_the_changes_and_changes_nothing(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="One")
-    good = last_set()
+    version = last_change_set()
     Paper.objects.update(title="Two")
-    answer = chair.get(reverse("admin:papers_paper_restore", args=[paper.pk, good.pk]))
+    response = chair.get(reverse("admin:papers_paper_restore", args=[paper.pk, version.pk]))
 
-    assert said(answer).count("Title Two One") == 1
+    assert page_text(response).count("Title Two One") == 1
     assert Paper.objects.get().title == "Two"
 
 
-def test_version_that_breaks_a_rule_is_refused_whole(chair: Client, edition: Edition) -> None:
+def test_version_with_a_deleted_topic_is_not_restored(chair: Client, edition: Edition) -> None:
     topic = make.make_topic(edition)
     paper = make.make_paper(edition, topic=topic, title="One")
-    good = last_set()
+    version = last_change_set()
     paper.topic, paper.title = None, "Two"
     paper.save()
     topic.delete()
-    answer = restore(chair, paper, good)
+    response = restore(chair, paper, version)
 
-    assert "Nothing was reverted" in answer.content.decode()
+    assert "Nothing was reverted" in response.content.decode()
     assert Paper.objects.get().title == "Two"
 
 
-def test_schedule_of_a_session_comes_back(chair: Client, edition: Edition) -> None:
+def test_session_is_restored_with_its_presentations(chair: Client, edition: Edition) -> None:
     session = make.make_session(edition)
-    talk, other = (make.make_presentation(session, title=t) for t in ("A", "B"))
-    good = last_set()
-    elsewhere = make.make_session(edition)
-    Presentation.objects.filter(pk=talk.pk).update(session=elsewhere)
-    Presentation.objects.filter(pk=other.pk).update(position=1)
+    talk, other_talk = (make.make_presentation(session, title=title) for title in ("A", "B"))
+    version = last_change_set()
+    other_session = make.make_session(edition)
+    Presentation.objects.filter(pk=talk.pk).update(session=other_session)
+    Presentation.objects.filter(pk=other_talk.pk).update(position=1)
     Session.objects.filter(pk=session.pk).update(title="Changed")
-    restore(chair, session, good)
+    restore(chair, session, version)
 
-    assert [p.title for p in session.presentations.order_by("position")] == ["A", "B"]
+    assert [presentation.title for presentation in session.presentations.order_by("position")] == ["A", "B"]
     assert Session.objects.get(pk=session.pk).title == session.title
 
 
 # Restoring deleted rows
 
 
-def test_deleted_paper_comes_back_with_everything_that_hung_on_it(chair: Client, edition: Edition) -> None:
+def test_deleted_paper_is_restored_with_its_related_rows(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe"], title="Back", keywords=["a", "b"])
     author = paper.authorships.get(name="Abe")
     author.institutions.add(make.make_institution())
@@ -213,27 +213,27 @@ def test_deleted_paper_comes_back_with_everything_that_hung_on_it(chair: Client,
     key = paper.pk
     chair.post(address(paper, "delete"), {"post": "yes"})
     assert not Paper.objects.exists()
-    answer = bring_back(chair, Paper)
+    response = bring_back(chair, Paper)
 
-    assert answer.headers["Location"] == address(Paper(pk=key), "change")
-    back = Paper.objects.get(pk=key)
-    assert (back.title, back.uid, back.keywords) == ("Back", paper.uid, ["a", "b"])
-    assert names(back) == [(1, "Zed"), (2, "Abe")]
-    assert back.authorships.get(name="Abe").institutions.count() == 1
-    assert [back.materials.count(), back.grants.count()] == [1, 1]
-    assert back.presentations.get().uid == poster.uid
+    assert response.headers["Location"] == address(Paper(pk=key), "change")
+    restored = Paper.objects.get(pk=key)
+    assert (restored.title, restored.uid, restored.keywords) == ("Back", paper.uid, ["a", "b"])
+    assert author_list(restored) == [(1, "Zed"), (2, "Abe")]
+    assert restored.authorships.get(name="Abe").institutions.count() == 1
+    assert [restored.materials.count(), restored.grants.count()] == [1, 1]
+    assert restored.presentations.get().uid == poster.uid
 
 
-def test_history_of_what_was_deleted_leads_to_its_return(chair: Client, edition: Edition) -> None:
+def test_history_of_a_deleted_row_redirects_to_restoring_it(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
-    path = address(paper, "history")
+    url = address(paper, "history")
     paper.delete()
-    gone = RowChange.objects.deleted_directly().get()
+    deletion = RowChange.objects.deleted_directly().get()
 
-    assert chair.get(path).headers["Location"] == reverse("admin:papers_paper_bring_back", args=[gone.pk])
+    assert chair.get(url).headers["Location"] == reverse("admin:papers_paper_bring_back", args=[deletion.pk])
 
 
-def test_deleted_room_takes_its_sessions_back(chair: Client, edition: Edition) -> None:
+def test_restored_room_is_assigned_to_its_sessions_again(chair: Client, edition: Edition) -> None:
     room = make.make_room(edition)
     session = make.make_session(edition, room=room)
     key = room.pk
@@ -246,8 +246,8 @@ def test_deleted_room_takes_its_sessions_back(chair: Client, edition: Edition) -
 
 def test_deleted_rows_are_listed_once(chair: Client, edition: Edition) -> None:
     make.make_paper(edition, ["Ada"], title="Gone for now").delete()
-    html = said(chair.get(reverse("admin:papers_paper_deleted")))
-    assert html.count("Gone for now") == 1
-    assert "Ada" not in said(chair.get(reverse("admin:papers_authorship_deleted")))
+    text = page_text(chair.get(reverse("admin:papers_paper_deleted")))
+    assert text.count("Gone for now") == 1
+    assert "Ada" not in page_text(chair.get(reverse("admin:papers_authorship_deleted")))
     bring_back(chair, Paper)
-    assert "Restored." in said(chair.get(reverse("admin:papers_paper_deleted")))
+    assert "Restored." in page_text(chair.get(reverse("admin:papers_paper_deleted")))

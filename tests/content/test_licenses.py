@@ -8,7 +8,7 @@ from content.licenses import KNOWN_LICENSES, License, find_license
 
 
 @pytest.mark.parametrize(
-    ("entered", "found"),
+    ("text", "expected"),
     [
         ("", None),
         (
@@ -27,12 +27,12 @@ from content.licenses import KNOWN_LICENSES, License, find_license
         ),
     ],
 )
-def test_license_has_name_and_address(entered: str, found: License | None) -> None:
-    assert find_license(entered) == found
+def test_license_has_name_and_url(text: str, expected: License | None) -> None:
+    assert find_license(text) == expected
 
 
 @pytest.mark.parametrize(
-    "entered",
+    "text",
     [
         *(one.name for one in KNOWN_LICENSES),
         "LicenseRef-Ours",
@@ -40,12 +40,12 @@ def test_license_has_name_and_address(entered: str, found: License | None) -> No
         "https://a.test/x",
     ],
 )
-def test_identifiers_and_addresses_are_taken(entered: str) -> None:
-    validate_license(entered)
+def test_identifiers_and_urls_are_valid(text: str) -> None:
+    validate_license(text)
 
 
 @pytest.mark.parametrize(
-    ("entered", "sentence"),
+    ("text", "message"),
     [
         ("cc by 4.0", "Write “cc by 4.0” as CC-BY-4.0."),
         ("mit", "Write “mit” as MIT."),
@@ -54,7 +54,7 @@ def test_identifiers_and_addresses_are_taken(entered: str) -> None:
         ("https://", "Enter a valid URL."),
     ],
 )
-def test_other_words_are_refused_with_a_sentence(entered: str, sentence: str) -> None:
-    with pytest.raises(ValidationError) as refusal:
-        validate_license(entered)
-    assert sentence in refusal.value.messages[0]
+def test_invalid_license_is_rejected_with_a_message(text: str, message: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        validate_license(text)
+    assert message in error.value.messages[0]

@@ -13,7 +13,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def names(paper: Paper) -> list[tuple[int, str]]:
+def author_list(paper: Paper) -> list[tuple[int, str]]:
     return list(paper.authorships.order_by("position").values_list("position", "name"))
 
 
@@ -21,48 +21,48 @@ def test_reorder_swaps_although_positions_are_unique() -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
     zed, abe, mia = paper.authorships.order_by("position").values_list("pk", flat=True)
     reorder(paper.authorships.all(), [mia, zed, abe])
-    assert names(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
+    assert author_list(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
 
 
-def test_reorder_keeps_unnamed_rows_in_their_old_order_behind() -> None:
+def test_reorder_appends_omitted_rows_in_their_old_order() -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
     mia = paper.authorships.get(name="Mia").pk
     reorder(paper.authorships.all(), [mia])
-    assert names(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
+    assert author_list(paper) == [(1, "Mia"), (2, "Zed"), (3, "Abe")]
 
 
 def test_reorder_closes_gaps_after_a_removal() -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed", "Abe", "Mia"])
     paper.authorships.get(name="Abe").delete()
     reorder(paper.authorships.all(), [])
-    assert names(paper) == [(1, "Zed"), (2, "Mia")]
+    assert author_list(paper) == [(1, "Zed"), (2, "Mia")]
 
 
-def test_two_authors_at_one_position_are_refused_by_the_database() -> None:
+def test_two_authors_at_one_position_are_rejected_by_the_database() -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed"])
     with pytest.raises(IntegrityError), transaction.atomic():
         factories.add_author(paper, "Abe", position=1)
-    assert names(paper) == [(1, "Zed")]
+    assert author_list(paper) == [(1, "Zed")]
 
 
-def test_one_author_twice_on_a_paper_is_refused_by_the_database() -> None:
+def test_one_author_twice_on_a_paper_is_rejected_by_the_database() -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed"])
     with pytest.raises(IntegrityError), transaction.atomic():
         factories.add_author(paper, paper.authorships.get().person)
 
 
-def test_printed_name_is_the_persons_where_none_is_given() -> None:
+def test_printed_name_defaults_to_the_name_of_the_person() -> None:
     paper = factories.make_paper(factories.make_edition())
     person = factories.make_person("Colby Banbury")
     factories.add_author(paper, person)
     factories.add_author(paper, "Karima Benatchba", name="Karima BENATCHBA")
-    assert names(paper) == [(1, "Colby Banbury"), (2, "Karima BENATCHBA")]
+    assert author_list(paper) == [(1, "Colby Banbury"), (2, "Karima BENATCHBA")]
 
 
-def words_of(model: type[Content]) -> list[str]:
+def text_fields(model: type[Content]) -> list[str]:
     """Return the fields of a model that contain texts, including lists of texts."""
-    kinds = (models.CharField, models.TextField, models.JSONField)
-    return [name for name, field in recorded_fields(model).items() if isinstance(field, kinds)]
+    field_types = (models.CharField, models.TextField, models.JSONField)
+    return [name for name, field in recorded_fields(model).items() if isinstance(field, field_types)]
 
 
 @pytest.mark.parametrize(
@@ -70,26 +70,26 @@ def words_of(model: type[Content]) -> list[str]:
     [one for one in apps.get_models() if issubclass(one, Content) and one.derived_fields],
     ids=lambda model: model.__name__,
 )
-def test_text_follows_from_the_fields_that_the_model_names(model: type[Content]) -> None:
-    found = set()
-    for name in words_of(model):
-        row = model(**{one: "word" for one in ("name", "family") if one in words_of(model)})
+def test_derived_fields_depend_on_the_declared_fields(model: type[Content]) -> None:
+    source_fields = set()
+    for name in text_fields(model):
+        row = model(**{field: "word" for field in ("name", "family") if field in text_fields(model)})
         row.derive()
-        before = [getattr(row, one) for one in model.derived_fields]
+        before = [getattr(row, field) for field in model.derived_fields]
         setattr(row, name, [*row.aliases, "Ünlike"] if name == "aliases" else "Ünlike, 1")  # type: ignore[attr-defined]
         row.derive()
-        if [getattr(row, one) for one in model.derived_fields] != before:
-            found.add(name)
+        if [getattr(row, field) for field in model.derived_fields] != before:
+            source_fields.add(name)
 
-    assert found == {*model.derived_from}
+    assert source_fields == {*model.derived_from}
 
 
-@pytest.mark.parametrize("way", ["save", "update_fields", "bulk_create", "bulk_update"])
-def test_text_is_derived_however_it_is_written(way: str) -> None:
+@pytest.mark.parametrize("method", ["save", "update_fields", "bulk_create", "bulk_update"])
+def test_text_is_derived_on_every_kind_of_write(method: str) -> None:
     edition = factories.make_edition()
     paper = factories.make_paper(edition, title="Old")
     paper.title = "On $x^2$"
-    match way:
+    match method:
         case "save":
             paper.save()
         case "update_fields":
@@ -103,16 +103,16 @@ def test_text_is_derived_however_it_is_written(way: str) -> None:
     assert paper.sort_title == "on x2"
 
 
-def test_clean_in_memory_asks_no_query(django_assert_num_queries: pytest.FixtureRequest) -> None:
+def test_clean_in_memory_takes_no_query(django_assert_num_queries: pytest.FixtureRequest) -> None:
     paper = factories.make_paper(factories.make_edition(), ["Zed"])
     authorship = Authorship.objects.select_related("paper", "person").get(paper=paper)
     with django_assert_num_queries(0):  # type: ignore[operator]
         authorship.clean_in_memory()
 
 
-def test_marks_that_turn_the_direction_of_text_are_left_out() -> None:
-    turned = "\u202eTitle\u2066"
-    paper = factories.make_paper(factories.make_edition(), title=turned, keywords=[turned, "Chips"])
+def test_direction_marks_are_removed_from_text() -> None:
+    text = "\u202eTitle\u2066"
+    paper = factories.make_paper(factories.make_edition(), title=text, keywords=[text, "Chips"])
     paper.full_clean()
 
     assert (paper.title, paper.keywords) == ("Title", ["Title", "Chips"])

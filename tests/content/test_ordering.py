@@ -20,35 +20,35 @@ pytestmark = pytest.mark.django_db
 MAKERS: dict[type[Model], Any] = {Room: make.make_room, Sponsor: make.make_sponsor}
 
 
-def three(model: type[Model], edition: Edition) -> list[Any]:
+def make_three_rows(model: type[Model], edition: Edition) -> list[Any]:
     return [MAKERS[model](edition, name) for name in ("One", "Two", "Three")]
 
 
-def order(rows: Any) -> list[tuple[int, str]]:
+def list_positions(rows: Any) -> list[tuple[int, str]]:
     return list(rows.order_by("position", "pk").values_list("position", "name"))
 
 
-def listed(model: type[Model], numbers: dict[Any, Any]) -> dict[str, Any]:
+def list_form_data(model: type[Model], numbers: dict[Any, Any]) -> dict[str, Any]:
     """Return the form data of a list with these positions."""
-    sent: dict[str, Any] = {"form-TOTAL_FORMS": len(numbers), "form-INITIAL_FORMS": len(numbers), "_save": 1}
+    data: dict[str, Any] = {"form-TOTAL_FORMS": len(numbers), "form-INITIAL_FORMS": len(numbers), "_save": 1}
     for index, (row, number) in enumerate(numbers.items()):
-        sent |= {f"form-{index}-id": row.pk, f"form-{index}-position": number}
-    return sent
+        data |= {f"form-{index}-id": row.pk, f"form-{index}-position": number}
+    return data
 
 
 @pytest.mark.parametrize("model", MAKERS)
-def test_gap_is_closed_by_the_delete_page_and_by_the_action(model: Any, admin_client: Client) -> None:
-    one, two, _three = three(model, make.make_edition())
-    admin_client.post(address(one, "delete"), {"post": "yes"})
-    after_page = order(model.objects)
-    chosen = {"action": "delete_selected", "_selected_action": [two.pk], "post": "yes"}
-    admin_client.post(address(model, "changelist"), chosen)
+def test_positions_are_renumbered_by_the_delete_page_and_the_action(model: Any, admin_client: Client) -> None:
+    first, second, _three = make_three_rows(model, make.make_edition())
+    admin_client.post(address(first, "delete"), {"post": "yes"})
+    after_page = list_positions(model.objects)
+    data = {"action": "delete_selected", "_selected_action": [second.pk], "post": "yes"}
+    admin_client.post(address(model, "changelist"), data)
 
     assert after_page == [(1, "Two"), (2, "Three")]
-    assert order(model.objects) == [(1, "Three")]
+    assert list_positions(model.objects) == [(1, "Three")]
 
 
-def test_gap_is_closed_where_something_else_takes_the_row_along(edition: Edition) -> None:
+def test_positions_are_renumbered_after_a_cascading_deletion(edition: Edition) -> None:
     session = make.make_session(edition)
     papers = [make.make_paper(edition) for _ in range(3)]
     for paper in papers:
@@ -61,7 +61,7 @@ def test_gap_is_closed_where_something_else_takes_the_row_along(edition: Edition
     ]
 
 
-def test_gap_is_closed_behind_a_talk_that_goes_to_another_session() -> None:
+def test_positions_are_renumbered_when_a_talk_moves_to_another_session() -> None:
     old, new = (make.make_session(make.make_edition(year)) for year in (2020, 2021))
     new.edition = old.edition
     new.save()
@@ -76,14 +76,14 @@ def test_gap_is_closed_behind_a_talk_that_goes_to_another_session() -> None:
     ]
 
 
-def test_row_that_is_brought_back_gets_its_place_again(admin_client: Client) -> None:
-    first, second, *_ = three(Sponsor, make.make_edition())
-    admin_client.post(address(Sponsor, "changelist"), listed(Sponsor, {first: 2, second: 1}))
+def test_restored_row_gets_its_position_back(admin_client: Client) -> None:
+    first, second, *_ = make_three_rows(Sponsor, make.make_edition())
+    admin_client.post(address(Sponsor, "changelist"), list_form_data(Sponsor, {first: 2, second: 1}))
     second.delete()
-    gone = RowChange.objects.deleted_directly().get()
-    admin_client.post(reverse("admin:conference_sponsor_bring_back", args=[gone.pk]))
+    deletion = RowChange.objects.deleted_directly().get()
+    admin_client.post(reverse("admin:conference_sponsor_bring_back", args=[deletion.pk]))
 
-    assert order(Sponsor.objects) == [(1, "Two"), (2, "One"), (3, "Three")]
+    assert list_positions(Sponsor.objects) == [(1, "Two"), (2, "One"), (3, "Three")]
 
 
 @pytest.mark.parametrize(
@@ -96,46 +96,50 @@ def test_row_that_is_brought_back_gets_its_place_again(admin_client: Client) -> 
         ((0, 2, 3), ["Two", "Three", "One"]),
     ],
 )
-def test_numbers_of_a_list_are_the_places_that_rows_get(
+def test_positions_entered_in_a_list_reorder_the_rows(
     numbers: tuple[int, ...], expected: list[str], admin_client: Client
 ) -> None:
-    rows = three(Room, make.make_edition())
-    admin_client.post(address(Room, "changelist"), listed(Room, dict(zip(rows, numbers, strict=True))))
+    rows = make_three_rows(Room, make.make_edition())
+    admin_client.post(
+        address(Room, "changelist"), list_form_data(Room, dict(zip(rows, numbers, strict=True)))
+    )
 
-    assert order(Room.objects) == list(enumerate(expected, start=1))
+    assert list_positions(Room.objects) == list(enumerate(expected, start=1))
     assert ChangeSet.objects.latest("pk").get_origin_display() == "Form"
 
 
-def test_list_orders_each_edition_by_itself_with_rows_it_does_not_show(admin_client: Client) -> None:
-    old, new = three(Room, make.make_edition(2020)), three(Room, make.make_edition(2021))
+def test_list_reorders_each_edition_including_rows_not_listed(admin_client: Client) -> None:
+    old, new = make_three_rows(Room, make.make_edition(2020)), make_three_rows(Room, make.make_edition(2021))
     numbers = {old[2]: 1, old[0]: 3, new[1]: 1}
-    admin_client.post(address(Room, "changelist"), listed(Room, numbers))
+    admin_client.post(address(Room, "changelist"), list_form_data(Room, numbers))
 
-    assert order(Room.objects.filter(edition__year=2020)) == [(1, "Three"), (2, "Two"), (3, "One")]
-    assert order(Room.objects.filter(edition__year=2021)) == [(1, "Two"), (2, "One"), (3, "Three")]
+    assert list_positions(Room.objects.filter(edition__year=2020)) == [(1, "Three"), (2, "Two"), (3, "One")]
+    assert list_positions(Room.objects.filter(edition__year=2021)) == [(1, "Two"), (2, "One"), (3, "Three")]
 
 
-def test_rows_can_be_moved_where_a_list_shows_one_edition_in_order(admin_client: Client) -> None:
+def test_rows_can_be_dragged_only_in_a_list_of_one_edition_in_order(admin_client: Client) -> None:
     old, new = (make.make_edition(year) for year in (2020, 2021))
     for edition in (old, new):
         make.make_award(edition)
     page = address(Award, "changelist")
-    narrowed = f"?edition__id__exact={old.pk}"
-    pages = [admin_client.get(f"{page}{asked}").text for asked in (narrowed, f"{narrowed}&o=1", "")]
+    edition_filter = f"?edition__id__exact={old.pk}"
+    pages = [
+        admin_client.get(f"{page}{query}").text for query in (edition_filter, f"{edition_filter}&o=1", "")
+    ]
 
     assert ["data-places" in text for text in pages] == [True, False, False]
 
 
-def test_somebody_who_may_only_look_gets_no_numbers_to_change(client: Client) -> None:
+def test_viewer_cannot_change_positions(client: Client) -> None:
     row = make.make_room(make.make_edition())
     viewer = get_user_model().objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(*permissions("view_room"))
     client.force_login(viewer)
     page = client.get(address(Room, "changelist"))
-    answer = client.post(address(Room, "changelist"), listed(Room, {row: 5}))
+    response = client.post(address(Room, "changelist"), list_form_data(Room, {row: 5}))
 
     assert 'name="form-0-position"' not in page.text
-    assert answer.status_code == 403
+    assert response.status_code == 403
 
 
 def permissions(*names: str) -> Any:

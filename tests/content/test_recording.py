@@ -34,12 +34,12 @@ def chair(client: Client, user: Any) -> Client:
     return client
 
 
-def forget() -> None:
+def clear_history() -> None:
     ChangeSet.objects.all().delete()
 
 
-def told() -> list[tuple[str, str, dict[str, Any]]]:
-    """Return the changes recorded since the last `forget()`: kind, model, values."""
+def recorded_changes() -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the changes recorded since the last `clear_history()`: kind, model, values."""
     rows = RowChange.objects.order_by("pk")
     return [(row.kind, row.model.partition(".")[2], row.values) for row in rows]
 
@@ -48,7 +48,7 @@ def told() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def test_new_row_is_recorded_without_its_values(edition: Edition) -> None:
-    forget()
+    clear_history()
     paper = make.make_paper(edition)
 
     row = RowChange.objects.get()
@@ -56,102 +56,102 @@ def test_new_row_is_recorded_without_its_values(edition: Edition) -> None:
     assert (row.edition_key, row.change_set.origin) == (edition.pk, "code")
 
 
-def test_saved_row_tells_the_fields_that_differ(edition: Edition) -> None:
+def test_saved_row_is_recorded_with_its_changed_fields(edition: Edition) -> None:
     paper = make.make_paper(edition, title="Old")
-    forget()
+    clear_history()
     paper.title = "New"
     paper.save()
 
-    assert told() == [("changed", "paper", {"title": ["Old", "New"]})]
+    assert recorded_changes() == [("changed", "paper", {"title": ["Old", "New"]})]
 
 
 def test_unchanged_row_is_not_recorded(
     edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     paper = make.make_paper(edition)
-    forget()
+    clear_history()
     with django_assert_num_queries(7):  # a savepoint and its release, the stored row, the row, revision, tags
         paper.save()
 
-    assert told() == []
+    assert recorded_changes() == []
     assert not ChangeSet.objects.exists()
 
 
-def test_row_read_in_part_is_recorded_as_far_as_it_is_written(edition: Edition) -> None:
+def test_row_with_deferred_fields_is_recorded(edition: Edition) -> None:
     make.make_paper(edition, track="Old")
-    forget()
+    clear_history()
     paper = Paper.objects.only("track").get()
     paper.track = "New"
     paper.save(update_fields=["track"])
 
-    assert told() == [("changed", "paper", {"track": ["Old", "New"]})]
+    assert recorded_changes() == [("changed", "paper", {"track": ["Old", "New"]})]
 
 
 def test_many_to_many_is_recorded_with_the_row(edition: Edition) -> None:
     author = make.add_author(make.make_paper(edition), "Ada")
-    one, two = make.make_institution("One"), make.make_institution("Two")
-    author.institutions.set([one])
-    forget()
-    author.institutions.set([two])
+    first, second = make.make_institution("One"), make.make_institution("Two")
+    author.institutions.set([first])
+    clear_history()
+    author.institutions.set([second])
 
-    assert told() == [
-        ("changed", "authorship", {"institutions": [[one.pk], []]}),
-        ("changed", "authorship", {"institutions": [[], [two.pk]]}),
+    assert recorded_changes() == [
+        ("changed", "authorship", {"institutions": [[first.pk], []]}),
+        ("changed", "authorship", {"institutions": [[], [second.pk]]}),
     ]
-    forget()
+    clear_history()
     with single_change_set():
-        author.institutions.set([one])
+        author.institutions.set([first])
 
-    assert told() == [("changed", "authorship", {"institutions": [[two.pk], [one.pk]]})]
-
-
-# Bulk
+    assert recorded_changes() == [("changed", "authorship", {"institutions": [[second.pk], [first.pk]]})]
 
 
-def test_bulk_update_by_value_and_by_expression_is_recorded(edition: Edition) -> None:
+# Bulk operations
+
+
+def test_update_and_bulk_update_are_recorded(edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob"], track="A")
-    forget()
+    clear_history()
     Paper.objects.filter(track="A").update(track="B")
     Paper.objects.update(track="B")
     authors = list(paper.authorships.all())
     authors[0].name = "Ada L."
     Authorship.objects.bulk_update(authors, ["name"])
 
-    assert told() == [
+    assert recorded_changes() == [
         ("changed", "paper", {"track": ["A", "B"]}),
         ("changed", "authorship", {"name": ["Ada", "Ada L."]}),
     ]
 
 
-def test_update_records_references_and_times(edition: Edition) -> None:
-    room, other = make.make_room(edition), make.make_room(edition, "B")
+def test_update_records_foreign_keys_and_times(edition: Edition) -> None:
+    room, other_room = make.make_room(edition), make.make_room(edition, "B")
     session = make.make_session(edition, room=room)
-    forget()
-    Session.objects.filter(pk=session.pk).update(room=other, start=make.PAST)
+    clear_history()
+    Session.objects.filter(pk=session.pk).update(room=other_room, start=make.PAST)
     Session.objects.filter(pk=session.pk).update(room_id=room.pk)
 
-    assert told() == [
+    assert recorded_changes() == [
         (
             "changed",
             "session",
-            {"room": [room.pk, other.pk], "start": [make.MORNING.isoformat(), make.PAST.isoformat()]},
+            {"room": [room.pk, other_room.pk], "start": [make.MORNING.isoformat(), make.PAST.isoformat()]},
         ),
-        ("changed", "session", {"room": [other.pk, room.pk]}),
+        ("changed", "session", {"room": [other_room.pk, room.pk]}),
     ]
 
 
-def test_rows_created_at_once_are_recorded(edition: Edition) -> None:
-    forget()
-    Room.objects.bulk_create([Room(edition=edition, name=n, slug=n, position=1) for n in ("a", "b")])
+def test_bulk_created_rows_are_recorded(edition: Edition) -> None:
+    clear_history()
+    Room.objects.bulk_create([Room(edition=edition, name=name, slug=name, position=1) for name in ("a", "b")])
 
-    assert told() == [("created", "room", {})] * 2
+    assert recorded_changes() == [("created", "room", {})] * 2
     assert ChangeSet.objects.count() == 1
 
 
-def test_reorder_tells_only_who_moved(edition: Edition) -> None:
+def test_reorder_records_only_moved_rows(edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe", "Mia"])
     zed, abe, mia = paper.authorships.order_by("position").values_list("pk", flat=True)
-    forget()
+    clear_history()
     reorder(paper.authorships.all(), [abe, zed, mia])
 
     rows = RowChange.objects.order_by("object_id")
@@ -165,11 +165,11 @@ def test_reorder_tells_only_who_moved(edition: Edition) -> None:
 # Deleting
 
 
-def test_deleted_row_is_kept_whole_with_all_that_hung_on_it(edition: Edition) -> None:
+def test_deleted_row_is_recorded_with_its_values_and_related_rows(edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"], title="Gone")
     make.make_material(paper)
     poster = make.make_presentation(make.make_session(edition), paper, kind="poster")
-    forget()
+    clear_history()
     paper.delete()
 
     rows = {row.model: row for row in RowChange.objects.all()}
@@ -180,34 +180,37 @@ def test_deleted_row_is_kept_whole_with_all_that_hung_on_it(edition: Edition) ->
     assert rows["schedule.presentation"].owner.startswith("schedule.session:")
 
 
-def test_deleted_queryset_is_kept_whole(edition: Edition) -> None:
+def test_deleted_queryset_is_recorded_with_the_values_of_each_row(edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob"])
-    forget()
+    clear_history()
     paper.authorships.all().delete()
 
-    assert [(kind, model, values["name"]) for kind, model, values in told()] == [
+    assert [(kind, model, values["name"]) for kind, model, values in recorded_changes()] == [
         ("deleted", "authorship", "Ada"),
         ("deleted", "authorship", "Bob"),
     ]
     assert list(RowChange.objects.deleted_directly().values_list("dragged", flat=True)) == [False, False]
 
 
-def test_row_that_loses_its_room_is_recorded(edition: Edition) -> None:
+def test_foreign_key_cleared_by_a_deletion_is_recorded(edition: Edition) -> None:
     room = make.make_room(edition)
     session = make.make_session(edition, room=room)
     key = room.pk
-    forget()
+    clear_history()
     room.delete()
 
-    assert [(k, m) for k, m, _ in told()] == [("deleted", "room"), ("changed", "session")]
+    assert [(kind, model) for kind, model, _ in recorded_changes()] == [
+        ("deleted", "room"),
+        ("changed", "session"),
+    ]
     change = RowChange.objects.get(model="schedule.session")
     assert (change.object_id, change.values) == (session.pk, {"room": [key, None]})
 
 
-def test_deleted_institution_remembers_its_authors(edition: Edition) -> None:
+def test_deletion_of_an_institution_records_its_authorships(edition: Edition) -> None:
     author = make.add_author(make.make_paper(edition), "Ada")
     author.institutions.add(make.make_institution())
-    forget()
+    clear_history()
     Institution.objects.get().delete()
 
     assert RowChange.objects.get().values["authorships"] == [author.pk]
@@ -216,9 +219,9 @@ def test_deleted_institution_remembers_its_authors(edition: Edition) -> None:
 # Change sets
 
 
-def test_one_act_is_one_set_with_net_changes(edition: Edition, user: Any) -> None:
+def test_block_is_one_change_set_with_net_changes(edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition, title="One")
-    forget()
+    clear_history()
     with recording(Origin.API, user, "Sync token"):
         for title in ("Two", "Three"):
             paper.title = title
@@ -228,26 +231,26 @@ def test_one_act_is_one_set_with_net_changes(edition: Edition, user: Any) -> Non
         paper.track = before
         paper.save()
 
-    assert told() == [("changed", "paper", {"title": ["One", "Three"]})]
+    assert recorded_changes() == [("changed", "paper", {"title": ["One", "Three"]})]
     change_set = ChangeSet.objects.get()
     assert (change_set.origin, change_set.user, change_set.user_name) == ("api", user, "chair")
     assert change_set.detail == "Sync token"
 
 
-def test_row_made_and_changed_in_one_act_is_one_line(edition: Edition) -> None:
-    forget()
+def test_row_created_and_changed_in_one_block_is_recorded_once(edition: Edition) -> None:
+    clear_history()
     with single_change_set():
         paper = make.make_paper(edition, ["Ada"])
         paper.title = "Better"
         paper.save()
         paper.authorships.update(name="A. Lovelace")
 
-    assert told() == [("created", "paper", {}), ("created", "person", {})]
+    assert recorded_changes() == [("created", "paper", {}), ("created", "person", {})]
 
 
-def test_part_that_fails_leaves_no_trace(edition: Edition) -> None:
+def test_failed_inner_block_is_not_recorded(edition: Edition) -> None:
     paper = make.make_paper(edition, title="One")
-    forget()
+    clear_history()
     with single_change_set():
         paper.track = "Kept"
         paper.save()
@@ -255,35 +258,35 @@ def test_part_that_fails_leaves_no_trace(edition: Edition) -> None:
             Paper.objects.update(title="Two", track="Lost")
             raise LookupError
 
-    assert told() == [("changed", "paper", {"track": ["", "Kept"]})]
+    assert recorded_changes() == [("changed", "paper", {"track": ["", "Kept"]})]
 
 
-def test_act_costs_two_queries_more_however_many_rows(
+def test_query_count_is_the_same_for_1_and_4_rows(
     edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    for rows in (1, 3):
-        for _ in range(rows):
+    for row_count in (1, 3):
+        for _ in range(row_count):
             make.make_paper(edition)
         with django_assert_num_queries(10):
-            Paper.objects.update(track=f"Track {rows}")
+            Paper.objects.update(track=f"Track {row_count}")
 
 
 # Origins
 
 
-def test_form_with_inlines_is_one_act_of_its_user(chair: Client, edition: Edition, user: Any) -> None:
+def test_form_with_inlines_is_one_change_set_of_its_user(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob"], title="One")
     ada, bob = paper.authorships.order_by("position")
-    forget()
+    clear_history()
     rows = [
-        {"id": row.pk, "paper": paper.pk, "position": place, "person": row.person_id, "name": row.name}
-        for place, row in ((2, ada), (1, bob))
+        {"id": row.pk, "paper": paper.pk, "position": position, "person": row.person_id, "name": row.name}
+        for position, row in ((2, ada), (1, bob))
     ]
-    sent = {"title": "Two", "status": "published", "abstract": paper.abstract}
+    data = {"title": "Two", "status": "published", "abstract": paper.abstract}
     inlines = formset("authorships", rows) | formset("materials") | formset("presentations")
-    answer = chair.post(address(paper, "change"), {**sent, **inlines})
+    response = chair.post(address(paper, "change"), {**data, **inlines})
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     change_set = ChangeSet.objects.get()
     assert (change_set.origin, change_set.user) == ("form", user)
     assert {(row.model, row.object_id): row.values for row in change_set.rows.all()} == {
@@ -293,9 +296,9 @@ def test_form_with_inlines_is_one_act_of_its_user(chair: Client, edition: Editio
     }
 
 
-def test_action_is_named(chair: Client, edition: Edition, user: Any) -> None:
+def test_action_is_recorded_with_its_name(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition)
-    forget()
+    clear_history()
     run_action(chair, "withdraw", [paper])
 
     change_set = ChangeSet.objects.get()
@@ -304,34 +307,34 @@ def test_action_is_named(chair: Client, edition: Edition, user: Any) -> None:
         "Withdraw selected papers",
         user,
     )
-    assert told() == [("changed", "paper", {"status": ["published", "withdrawn"]})]
+    assert recorded_changes() == [("changed", "paper", {"status": ["published", "withdrawn"]})]
 
 
-def test_deleting_in_the_admin_has_an_author(chair: Client, edition: Edition, user: Any) -> None:
+def test_deletion_in_the_admin_is_recorded_with_the_user(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition)
-    forget()
+    clear_history()
     chair.post(address(paper, "delete"), {"post": "yes"})
 
     assert (ChangeSet.objects.get().origin, ChangeSet.objects.get().user) == ("form", user)
-    assert [(kind, model) for kind, model, _ in told()] == [("deleted", "paper")]
+    assert [(kind, model) for kind, model, _ in recorded_changes()] == [("deleted", "paper")]
 
 
-def test_command_is_named() -> None:
+def test_command_is_recorded_with_its_name() -> None:
     with acting_as("command", detail="tidy_up"):
         make.make_person("Ada")
 
     assert (ChangeSet.objects.get().origin, ChangeSet.objects.get().detail) == ("command", "tidy_up")
 
 
-def test_agendas_are_no_content_and_no_history(edition: Edition) -> None:
-    forget()
+def test_agendas_are_not_recorded(edition: Edition) -> None:
+    clear_history()
     edition.agendas.create(token_digest="x")
     Presentation.objects.none().delete()
 
-    assert told() == []
+    assert recorded_changes() == []
 
 
-def test_name_stays_when_the_account_goes(edition: Edition, user: Any) -> None:
+def test_user_name_stays_after_the_account_is_deleted(edition: Edition, user: Any) -> None:
     with recording(Origin.FORM, user):
         make.make_person("Ada")
     user.delete()
@@ -339,16 +342,16 @@ def test_name_stays_when_the_account_goes(edition: Edition, user: Any) -> None:
     assert (ChangeSet.objects.first().user, ChangeSet.objects.first().user_name) == (None, "chair")  # type: ignore[union-attr]
 
 
-def test_import_is_one_act_that_leads_to_its_run() -> None:
+def test_import_is_one_change_set_that_references_its_run() -> None:
     call_command("import_program", "program_json", "demo/mlsys-2022.json", edition="2022", verbosity=0)
 
-    imports = ChangeSet.objects.filter(origin="import")
+    change_sets = ChangeSet.objects.filter(origin="import")
     run = Edition.objects.get().import_runs.get()
-    assert [(one.reference, one.detail) for one in imports] == [
+    assert [(change_set.reference, change_set.detail) for change_set in change_sets] == [
         (f"exchange.importrun:{run.pk}", "mlsys-2022.json")
     ]
-    lines = RowChange.objects.filter(change_set__origin="import")
-    assert set(lines.values_list("kind", flat=True)) == {"created"}
-    assert not lines.filter(model="papers.authorship").exists()
-    assert lines.filter(model="papers.paper").count() == Paper.objects.count() > 0
-    assert Person.objects.count() == lines.filter(model="people.person").count()
+    changes = RowChange.objects.filter(change_set__origin="import")
+    assert set(changes.values_list("kind", flat=True)) == {"created"}
+    assert not changes.filter(model="papers.authorship").exists()
+    assert changes.filter(model="papers.paper").count() == Paper.objects.count() > 0
+    assert Person.objects.count() == changes.filter(model="people.person").count()

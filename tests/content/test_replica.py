@@ -13,23 +13,23 @@ ROUTER = ReplicaRouter()
 
 
 @pytest.fixture(autouse=True)
-def _copy(monkeypatch: pytest.MonkeyPatch) -> None:
+def _replica_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("content.replica.settings", SimpleNamespace(DATABASES={"default": {}, "replica": {}}))
 
 
-def test_only_inside_of_reading_the_copy_is_asked() -> None:
-    asked: list[Any] = [ROUTER.db_for_read(Edition)]
+def test_replica_is_used_only_inside_read_from_replica() -> None:
+    aliases: list[Any] = [ROUTER.db_for_read(Edition)]
     with read_from_replica():
-        asked.append(ROUTER.db_for_read(Edition))
+        aliases.append(ROUTER.db_for_read(Edition))
         with read_from_replica(allowed=False):
-            asked.append(ROUTER.db_for_read(Edition))
+            aliases.append(ROUTER.db_for_read(Edition))
 
-    assert asked == [None, "replica", None]
+    assert aliases == [None, "replica", None]
     assert ROUTER.db_for_write(Edition) == "default"
     assert [ROUTER.allow_migrate(name, "papers") for name in ("default", "replica")] == [True, False]
 
 
-def test_what_hangs_on_a_row_comes_from_its_database() -> None:
+def test_related_rows_are_read_from_the_database_of_their_row() -> None:
     edition = Edition()
     edition._state.db = "default"
     with read_from_replica():
@@ -37,7 +37,7 @@ def test_what_hangs_on_a_row_comes_from_its_database() -> None:
 
 
 @pytest.mark.parametrize(
-    ("differing", "is_anonymous"),
+    ("environ", "is_anonymous"),
     [
         ({}, True),
         ({"REQUEST_METHOD": "POST"}, False),
@@ -46,5 +46,5 @@ def test_what_hangs_on_a_row_comes_from_its_database() -> None:
         ({"HTTP_COOKIE": "theme=dark"}, True),
     ],
 )
-def test_who_is_anonymous(differing: dict[str, str], is_anonymous: bool) -> None:
-    assert is_anonymous_read({"REQUEST_METHOD": "GET", **differing}) == is_anonymous
+def test_anonymous_read_is_recognized(environ: dict[str, str], is_anonymous: bool) -> None:
+    assert is_anonymous_read({"REQUEST_METHOD": "GET", **environ}) == is_anonymous

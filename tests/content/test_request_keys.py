@@ -15,9 +15,9 @@ from tests.posted import address, formset
 pytestmark = pytest.mark.django_db
 
 # Too long for `int()`, too long for a database, and characters that `str.isdecimal()` accepts.
-NO_KEYS = ["9" * 5_000, "9" * 20, "-1", "٣", "x", "1 "]
+INVALID_KEYS = ["9" * 5_000, "9" * 20, "-1", "٣", "x", "1 "]
 # URLs of the admin that contain primary keys.
-ADDRESSES = [
+URLS = [
     "?edition=%s",
     "papers/paper/?edition__id__exact=%s",
     "papers/paper/?id__exact=%s",
@@ -43,23 +43,23 @@ def test_key_is_what_a_database_can_hold(text: str | None, key: int) -> None:
     assert parse_key(text) == key
 
 
-@pytest.mark.parametrize("text", [*NO_KEYS, "", "9" * 19, "1.0", "+1", "1\n", 1, ["1"]])
+@pytest.mark.parametrize("text", [*INVALID_KEYS, "", "9" * 19, "1.0", "+1", "1\n", 1, ["1"]])
 def test_anything_else_is_no_key(text: object) -> None:
     assert parse_key(text) == 0
 
 
-@pytest.mark.parametrize("text", NO_KEYS)
-@pytest.mark.parametrize("page", ADDRESSES)
-def test_no_key_in_an_address_breaks_a_page(
-    page: str, text: str, admin_client: Client, edition: Edition
+@pytest.mark.parametrize("text", INVALID_KEYS)
+@pytest.mark.parametrize("url", URLS)
+def test_invalid_key_in_a_url_is_no_server_error(
+    url: str, text: str, admin_client: Client, edition: Edition
 ) -> None:
-    path = f"/admin/{page.replace('%s', text).replace('%%', '%')}"
+    path = f"/admin/{url.replace('%s', text).replace('%%', '%')}"
 
     assert admin_client.get(path).status_code in {200, 302, 403, 404}
 
 
-@pytest.mark.parametrize("text", NO_KEYS)
-def test_no_key_in_a_form_breaks_it(text: str, admin_client: Client, edition: Edition) -> None:
+@pytest.mark.parametrize("text", INVALID_KEYS)
+def test_invalid_key_in_a_form_is_no_server_error(text: str, admin_client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     paper = make.make_paper(edition)
     WorkingCopy.objects.create(edition=edition)
@@ -75,12 +75,12 @@ def test_no_key_in_a_form_breaks_it(text: str, admin_client: Client, edition: Ed
         ),
     ]
 
-    statuses = {path: admin_client.post(path, sent).status_code for path, sent in posts}
+    statuses = {path: admin_client.post(path, data).status_code for path, data in posts}
 
     assert {path: status for path, status in statuses.items() if status >= 500} == {}
 
 
-def test_pages_find_their_edition_by_its_key(admin_client: Client) -> None:
+def test_add_form_takes_its_edition_from_the_list_filter(admin_client: Client) -> None:
     first, second = make.make_edition(2020), make.make_edition(2021)
 
     for edition in (first, second):

@@ -18,7 +18,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-def stamps(*editions: Edition) -> list[int]:
+def edition_revisions(*editions: Edition) -> list[int]:
     return [revision.current(edition.pk).edition for edition in editions]
 
 
@@ -42,22 +42,22 @@ CHANGES: dict[str, Callable[[Paper], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_change_advances_its_own_edition_only(change: Callable[[Paper], object]) -> None:
-    this, other = factories.make_edition(2026), factories.make_edition(2021)
-    paper = factories.make_paper(this)
-    before = stamps(this, other)
+    edition, other = factories.make_edition(2026), factories.make_edition(2021)
+    paper = factories.make_paper(edition)
+    before = edition_revisions(edition, other)
     change(paper)
-    after = stamps(this, other)
+    after = edition_revisions(edition, other)
     assert after == [before[0] + 1, before[1]]
 
 
-def test_update_of_nothing_advances_nothing() -> None:
+def test_update_without_matching_rows_advances_nothing() -> None:
     edition = factories.make_edition()
-    before = stamps(edition)
+    before = edition_revisions(edition)
     Paper.objects.filter(title="No such paper").update(track="Demo")
-    assert stamps(edition) == before
+    assert edition_revisions(edition) == before
 
 
-def test_person_belongs_to_the_whole_site() -> None:
+def test_change_of_a_person_advances_the_site_revision() -> None:
     edition = factories.make_edition()
     person = factories.make_person("Zed")
     before = revision.current(edition.pk)
@@ -67,28 +67,28 @@ def test_person_belongs_to_the_whole_site() -> None:
     assert after.etag != before.etag
 
 
-def test_edition_read_a_while_ago_does_not_set_its_stamp_back() -> None:
+def test_saving_a_stale_edition_does_not_reset_its_revision() -> None:
     edition = factories.make_edition()
     factories.make_paper(edition)
-    stamp = revision.current(edition.pk)
+    before = revision.current(edition.pk)
 
     edition.city = "Austin"
     edition.save()
 
-    now = revision.current(edition.pk)
-    assert (now.edition, now.site) == (stamp.edition, stamp.site + 1)
+    after = revision.current(edition.pk)
+    assert (after.edition, after.site) == (before.edition, before.site + 1)
     assert Edition.objects.get().city == "Austin"
 
 
-def test_award_for_an_older_paper_ties_two_editions() -> None:
-    now, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
+def test_award_for_an_older_paper_connects_two_editions() -> None:
+    newer, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
     paper = factories.make_paper(old)
-    award = factories.make_award(now, [paper])
-    before = stamps(now, old, other)
+    award = factories.make_award(newer, [paper])
+    before = edition_revisions(newer, old, other)
     paper.save()
-    between = stamps(now, old, other)
+    after_paper = edition_revisions(newer, old, other)
     award.save()
-    assert [between, stamps(now, old, other)] == [
+    assert [after_paper, edition_revisions(newer, old, other)] == [
         [before[0] + 1, before[1] + 1, before[2]],
         [before[0] + 2, before[1] + 2, before[2]],
     ]
@@ -102,78 +102,84 @@ def test_award_for_an_older_paper_ties_two_editions() -> None:
         lambda grant, _: grant.award.delete(),
         lambda grant, _: AwardGrant.objects.all().delete(),
         lambda _, spare: AwardGrant.objects.update(paper=spare),
-        lambda grant, spare: given_to_another(grant, spare),
+        lambda grant, spare: change_paper_of_grant(grant, spare),
     ],
     ids=["grant", "paper", "award", "grants", "update", "save"],
 )
-def test_what_unties_two_editions_changes_both(change: Callable[[AwardGrant, Paper], object]) -> None:
-    now, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
-    award, spare = factories.make_award(now, [factories.make_paper(old)]), factories.make_paper(now)
-    before = stamps(now, old, other)
-    change(award.grants.get(), spare)
-    after = stamps(now, old, other)
+def test_change_that_ends_a_grant_advances_both_editions(
+    change: Callable[[AwardGrant, Paper], object],
+) -> None:
+    newer, old, other = (factories.make_edition(year) for year in (2026, 2021, 2020))
+    award, other_paper = factories.make_award(newer, [factories.make_paper(old)]), factories.make_paper(newer)
+    before = edition_revisions(newer, old, other)
+    change(award.grants.get(), other_paper)
+    after = edition_revisions(newer, old, other)
     assert [new > earlier for new, earlier in zip(after, before, strict=True)] == [True, True, False]
 
 
-def given_to_another(grant: AwardGrant, paper: Paper) -> None:
+def change_paper_of_grant(grant: AwardGrant, paper: Paper) -> None:
     grant.paper = paper
     grant.save()
 
 
-def test_edition_that_goes_with_its_awards_changes_that_of_their_papers() -> None:
-    now, old = factories.make_edition(2026), factories.make_edition(2021)
-    factories.make_award(now, [factories.make_paper(old)])
-    before = stamps(old)
-    now.delete()
-    assert stamps(old) > before
+def test_deleting_an_edition_advances_the_editions_of_awarded_papers() -> None:
+    newer, old = factories.make_edition(2026), factories.make_edition(2021)
+    factories.make_award(newer, [factories.make_paper(old)])
+    before = edition_revisions(old)
+    newer.delete()
+    assert edition_revisions(old) > before
 
 
-def test_award_for_another_paper_in_another_year_changes_all_four() -> None:
+def test_moving_a_grant_advances_all_four_editions() -> None:
     editions = [factories.make_edition(year) for year in (2026, 2025, 2021, 2020)]
     awards = [factories.make_award(edition) for edition in editions[:2]]
     papers = [factories.make_paper(edition) for edition in editions[2:]]
     grant = AwardGrant.objects.create(award=awards[0], paper=papers[0])
-    before = stamps(*editions)
+    before = edition_revisions(*editions)
     grant.award, grant.paper = awards[1], papers[1]
     grant.save()
-    assert [new > old for new, old in zip(stamps(*editions), before, strict=True)] == [True] * 4
+    assert [new > old for new, old in zip(edition_revisions(*editions), before, strict=True)] == [True] * 4
 
 
-def test_held_changes_count_as_one() -> None:
+def test_changes_inside_lock_advance_the_revision_once() -> None:
     edition = factories.make_edition()
-    before = stamps(edition)
+    before = edition_revisions(edition)
     with revision.lock():
         factories.make_paper(edition)
         factories.make_paper(edition)
-    assert stamps(edition) == [before[0] + 1]
+    assert edition_revisions(edition) == [before[0] + 1]
 
 
-def test_rolled_back_change_leaves_the_stamp() -> None:
+def test_rolled_back_change_advances_nothing() -> None:
     edition = factories.make_edition()
-    before = stamps(edition)
+    before = edition_revisions(edition)
     with suppress(RuntimeError), transaction.atomic():
         factories.make_paper(edition)
         raise RuntimeError
     with suppress(RuntimeError), revision.lock():
         Person.objects.create(name="Zed")
         raise RuntimeError
-    assert stamps(edition) == before
+    assert edition_revisions(edition) == before
     assert not Person.objects.filter(name="Zed").exists()
 
 
-def test_row_that_goes_to_another_edition_changes_all_of_both() -> None:
-    this, other, third = (factories.make_edition(year) for year in (2026, 2021, 2020))
-    paper, there = factories.make_paper(this), factories.make_paper(other)
+def test_row_moved_to_another_edition_invalidates_both() -> None:
+    edition, other_edition, third_edition = (factories.make_edition(year) for year in (2026, 2021, 2020))
+    paper, other_paper = factories.make_paper(edition), factories.make_paper(other_edition)
     material = factories.make_material(paper)
-    for row, owner, target in ((material, "paper", there), (paper, "edition", other)):
-        before = stamps(this, other, third)
+    for row, owner, target in ((material, "paper", other_paper), (paper, "edition", other_edition)):
+        before = edition_revisions(edition, other_edition, third_edition)
         setattr(row, owner, target)
         row.save()
-        assert stamps(this, other, third) == [before[0] + 1, before[1] + 1, before[2]]
-        assert {tags(this), tags(other)} == {"edition:2026", "edition:2021"}
+        assert edition_revisions(edition, other_edition, third_edition) == [
+            before[0] + 1,
+            before[1] + 1,
+            before[2],
+        ]
+        assert {tags(edition), tags(other_edition)} == {"edition:2026", "edition:2021"}
 
 
-def test_page_that_an_edition_takes_from_the_site_changes_both() -> None:
+def test_page_moved_from_the_site_to_an_edition_advances_both() -> None:
     edition = factories.make_edition()
     page = factories.make_page(None)
     before = revision.current(edition.pk)
@@ -196,12 +202,12 @@ def retitle(paper: Paper) -> None:
     paper.save()
 
 
-def test_change_of_words_invalidates_the_paper_and_what_lists_papers(paper: Paper) -> None:
+def test_new_title_invalidates_the_paper_and_paper_lists(paper: Paper) -> None:
     retitle(paper)
     assert tags(paper.edition) == "paper:17 papers:2021 title:17"
 
 
-def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
+def test_titles_changed_inside_lock_are_one_change(paper: Paper) -> None:
     other = factories.make_paper(paper.edition, uid="18")
     with revision.lock():
         for changed in (paper, other, paper):
@@ -211,7 +217,7 @@ def test_words_of_several_papers_are_one_change(paper: Paper) -> None:
     assert tags(paper.edition) == "paper:17 paper:18 papers:2021"
 
 
-def test_change_of_an_abstract_leaves_pages_valid_that_show_the_title_alone(paper: Paper) -> None:
+def test_new_abstract_does_not_invalidate_pages_that_show_only_the_title(paper: Paper) -> None:
     paper.abstract = "In short."
     paper.save()
     assert tags(paper.edition) == "paper:17 papers:2021"
@@ -233,7 +239,7 @@ def test_any_other_change_invalidates_the_edition(paper: Paper, change: Callable
     assert tags(paper.edition) == "edition:2021"
 
 
-def test_words_held_together_with_anything_else_invalidate_the_edition(paper: Paper) -> None:
+def test_new_title_together_with_another_change_invalidates_the_edition(paper: Paper) -> None:
     with revision.lock():
         retitle(paper)
         factories.make_room(paper.edition)
@@ -259,7 +265,7 @@ def test_change_of_too_many_papers_invalidates_the_edition(
     assert tags(paper.edition) == "edition:2021"
 
 
-def test_words_of_a_paper_with_an_award_of_another_year_are_told_to_both(paper: Paper) -> None:
+def test_new_title_of_a_paper_awarded_by_another_edition_invalidates_both(paper: Paper) -> None:
     newer = factories.make_edition(2026)
     factories.make_award(newer, [paper])
     retitle(paper)
@@ -289,8 +295,8 @@ def test_tags_are_read_between_two_revisions_of_the_same_history(paper: Paper) -
     retitle(paper)
     factories.make_room(paper.edition)
     new = Edition.objects.get(pk=paper.edition_id)
-    both = {"paper:17", "title:17", "papers:2021", "edition:2021"}
-    assert tags_between(old.pk, old.revision, new.revision, old.changed_at) == both
+    expected = {"paper:17", "title:17", "papers:2021", "edition:2021"}
+    assert tags_between(old.pk, old.revision, new.revision, old.changed_at) == expected
     assert tags_between(old.pk, new.revision - 1, new.revision, None) == {"edition:2021"}
     assert tags_between(old.pk, old.revision, new.revision, old.changed_at - timedelta(seconds=1)) is None
     Invalidation.objects.filter(edition_key=old.pk, revision=new.revision - 1).delete()

@@ -43,24 +43,24 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
     assert revision == before + PROCESSES * CHANGES
 
 
-def test_settings_of_a_file() -> None:
+def test_sqlite_settings_allow_concurrent_writers() -> None:
     options = safe_database({"ENGINE": "django.db.backends.sqlite3"}, False)["OPTIONS"]
 
     assert (options["transaction_mode"], options["timeout"]) == ("IMMEDIATE", 20)
     assert "journal_mode=WAL" in options["init_command"]
 
 
-def test_a_file_is_opened_so(tmp_path: Path) -> None:
-    shown = "from django.db import connection as c; mode = c.cursor().execute('PRAGMA journal_mode')"
-    found = manage(tmp_path, "shell -v 0 -c", f"{shown}; print(*mode.fetchone(), c.transaction_mode)")
+def test_connection_uses_wal_and_immediate_transactions(tmp_path: Path) -> None:
+    script = "from django.db import connection as c; mode = c.cursor().execute('PRAGMA journal_mode')"
+    result = manage(tmp_path, "shell -v 0 -c", f"{script}; print(*mode.fetchone(), c.transaction_mode)")
 
-    assert found.stdout.split() == ["wal", "IMMEDIATE"], found.stderr
+    assert result.stdout.split() == ["wal", "IMMEDIATE"], result.stderr
 
 
-def test_checks_before_a_command_wait_for_no_writer(tmp_path: Path) -> None:
+def test_check_command_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     make_tables(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        done = manage(tmp_path, "check --database default")
+        result = manage(tmp_path, "check --database default")
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr

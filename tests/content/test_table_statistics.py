@@ -12,7 +12,7 @@ from tests import factories as make
 from tests.exchange.programs import paper, program
 
 
-def known_papers() -> int:
+def papers_in_statistics() -> int:
     """Return the number of papers in the statistics of the database."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -26,8 +26,8 @@ def known_papers() -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_import_leaves_statistics() -> None:
+def test_import_updates_the_statistics() -> None:
     make.make_edition()
     load(program(*(paper(f"p{number}") for number in range(30))), "2021")
 
-    assert known_papers() == 30
+    assert papers_in_statistics() == 30

@@ -1,4 +1,4 @@
-"""Formatted times: they always name the zone, and are right around clock changes."""
+"""Formatted times: they always name the zone, and are correct around clock changes."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -21,11 +21,11 @@ LOS_ANGELES, BERLIN = ZoneInfo("America/Los_Angeles"), ZoneInfo("Europe/Berlin")
         ("UTC", "UTC"),
     ],
 )
-def test_zone_label_has_letters_or_says_gmt(zone: str, label: str) -> None:
+def test_zone_label_is_an_abbreviation_or_a_gmt_offset(zone: str, label: str) -> None:
     assert times.zone_label(datetime(2021, 7, 6, 12, tzinfo=UTC), ZoneInfo(zone)) == label
 
 
-def test_when_names_day_and_zone() -> None:
+def test_day_and_time_range_shows_day_and_zone() -> None:
     start, end = datetime(2022, 8, 29, 21, 15, tzinfo=UTC), datetime(2022, 8, 29, 21, 33, tzinfo=UTC)
     assert times.day_and_time_range(start, end, LOS_ANGELES) == "Mon 29 Aug, 14:15 to 14:33 PDT"
 
@@ -41,7 +41,7 @@ def test_time_range_of_no_length_is_one_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "words"),
+    ("first", "last", "expected"),
     [
         (date(2021, 4, 5), date(2021, 4, 9), "5 to 9 April 2021"),
         (date(2022, 8, 29), date(2022, 9, 1), "29 August to 1 September 2022"),
@@ -49,8 +49,8 @@ def test_time_range_of_no_length_is_one_time() -> None:
         (date(2021, 4, 5), date(2021, 4, 5), "5 April 2021"),
     ],
 )
-def test_date_range_repeats_nothing(first: date, last: date, words: str) -> None:
-    assert times.date_range(first, last) == words
+def test_date_range_omits_a_repeated_month_and_year(first: date, last: date, expected: str) -> None:
+    assert times.date_range(first, last) == expected
 
 
 def test_time_range_of_a_day_or_more_names_the_last_day() -> None:
@@ -62,7 +62,7 @@ def test_time_range_of_a_day_or_more_names_the_last_day() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "minutes", "zone", "words"),
+    ("start", "minutes", "zone", "expected"),
     [
         ((2021, 4, 6, 15), 60, "Asia/Tokyo", "Wed 7 Apr, 00:00 to 01:00 JST"),
         ((2021, 4, 6, 14, 30), 60, "Asia/Tokyo", "23:30 to Wed 7 Apr, 00:30 JST"),
@@ -72,10 +72,10 @@ def test_time_range_of_a_day_or_more_names_the_last_day() -> None:
         ((2021, 4, 6, 15), 60, "America/Vancouver", ""),
     ],
 )
-def test_span_elsewhere_names_the_day_where_it_is_another(
-    start: tuple[int, ...], minutes: int, zone: str, words: str
+def test_time_range_in_another_zone_shows_the_day_if_it_differs(
+    start: tuple[int, ...], minutes: int, zone: str, expected: str
 ) -> None:
     begin = datetime(*start, tzinfo=UTC)  # type: ignore[arg-type, misc]
     end = begin + timedelta(minutes=minutes)
 
-    assert times.time_range_in_other_zone(begin, end, LOS_ANGELES, ZoneInfo(zone)) == words
+    assert times.time_range_in_other_zone(begin, end, LOS_ANGELES, ZoneInfo(zone)) == expected

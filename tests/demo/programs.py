@@ -33,12 +33,12 @@ def import_demo(*years: int) -> None:
         call_command("import_program", "program_json", str(path), edition=str(year), verbosity=0)
 
 
-def keyed(year: int, kind: str) -> dict[str, Json]:
+def by_key(year: int, kind: str) -> dict[str, Json]:
     """Return the records of one kind by uid or slug."""
     return {row.get("uid") or row["slug"]: row for row in program(year)[kind]}
 
 
-def printed(paper: Json) -> list[str]:
+def author_names(paper: Json) -> list[str]:
     """Return the authors of a paper as printed, in order."""
     return [author["person"]["name"] for author in paper["authors"]]
 
@@ -61,5 +61,5 @@ def pages_in(menu: list[Json]) -> Iterator[str]:
 
 def span(row: Json, session: Json | None = None) -> tuple[datetime, datetime]:
     """Return start and end of a session, or of a presentation, whose times may be its session's."""
-    timed = row if "start" in row or session is None else session
-    return datetime.fromisoformat(timed["start"]), datetime.fromisoformat(timed["end"])
+    row_with_times = row if "start" in row or session is None else session
+    return datetime.fromisoformat(row_with_times["start"]), datetime.fromisoformat(row_with_times["end"])

@@ -10,17 +10,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.demo.programs import YEARS, Json, keyed, printed, program, span
+from tests.demo.programs import YEARS, Json, author_names, by_key, program, span
 
 SHARED = Path(__file__).parents[3] / "shared"
 FACTS_FILE = SHARED / "data" / "mlsys" / "mlsys-facts.json"
 FACTS: list[Json] = json.loads(FACTS_FILE.read_text(encoding="utf-8")) if FACTS_FILE.exists() else []
 PAGES = sorted((SHARED / "reference" / "pages").glob("*.txt"))
-NGRAM = 8
+NGRAM_WORDS = 8
 # Names that are wrong on the old pages and correct in the demo.
-REPAIRED = {"Costa Paolo": "Paolo Costa", "Simone Campanoni Campanoni": "Simone Campanoni"}
+CORRECTED_NAMES = {"Costa Paolo": "Paolo Costa", "Simone Campanoni Campanoni": "Simone Campanoni"}
 # The proceedings have "Yu Wang", and the conference's own page has the full name.
-IN_FULL = {("Yu Wang", 2021): "Yu (Emma) Wang"}
+FULL_NAMES = {("Yu Wang", 2021): "Yu (Emma) Wang"}
 
 pytestmark = [
     pytest.mark.shared,
@@ -32,33 +32,33 @@ every_fact = pytest.mark.parametrize(
 
 
 def paper_of(fact: Json) -> Json:
-    titled = [
+    matches = [
         paper
         for paper in program(fact["year"])["papers"]
         if paper["title"].casefold() == fact["title"].casefold()
     ]
-    assert len(titled) == 1
-    return dict(titled[0])
+    assert len(matches) == 1
+    return dict(matches[0])
 
 
-def appearance_of(fact: Json) -> Json:
+def first_presentation(fact: Json) -> Json:
     """Return the first presentation of the fact's paper, which is in the fact's session."""
     uid = paper_of(fact)["uid"]
     return next(dict(row) for row in program(fact["year"])["presentations"] if row["paper"] == uid)
 
 
 def session_of(fact: Json) -> Json:
-    return keyed(fact["year"], "sessions")[appearance_of(fact)["session"]]
+    return by_key(fact["year"], "sessions")[first_presentation(fact)["session"]]
 
 
-def test_number_of_facts() -> None:
+def test_fact_count() -> None:
     assert len(FACTS) == 28
 
 
 @every_fact
 def test_authors_are_in_order_as_printed(fact: Json) -> None:
-    known = [IN_FULL.get((name, fact["year"]), name) for name in fact["authors"]]
-    assert printed(paper_of(fact)) == known
+    expected = [FULL_NAMES.get((name, fact["year"]), name) for name in fact["authors"]]
+    assert author_names(paper_of(fact)) == expected
 
 
 @every_fact
@@ -70,14 +70,14 @@ def test_award_is_granted(fact: Json) -> None:
 
 
 @every_fact
-def test_board_is_known_or_left_out(fact: Json) -> None:
-    assert appearance_of(fact).get("board") == fact["board"]
+def test_board_matches_the_fact(fact: Json) -> None:
+    assert first_presentation(fact).get("board") == fact["board"]
 
 
 @every_fact
-def test_session_is_the_one_known_or_left_out(fact: Json) -> None:
+def test_session_matches_the_fact_or_is_omitted(fact: Json) -> None:
     if "session" in fact["unverified"]:
-        assert "session" not in appearance_of(fact)
+        assert "session" not in first_presentation(fact)
         return
     session = session_of(fact)
     moderators = [role["person"]["name"] for role in session.get("roles", []) if role["role"] == "moderator"]
@@ -89,38 +89,38 @@ def test_session_is_the_one_known_or_left_out(fact: Json) -> None:
 
 
 @every_fact
-def test_room_is_known_or_left_out(fact: Json) -> None:
-    appearance = appearance_of(fact)
-    place = session_of(fact) if "session" in appearance else appearance
-    rooms = keyed(fact["year"], "rooms")
-    assert (rooms[place["room"]]["name"] if "room" in place else None) == fact["room"]
+def test_room_matches_the_fact(fact: Json) -> None:
+    presentation = first_presentation(fact)
+    row = session_of(fact) if "session" in presentation else presentation
+    rooms = by_key(fact["year"], "rooms")
+    assert (rooms[row["room"]]["name"] if "room" in row else None) == fact["room"]
 
 
 @every_fact
-def test_time_is_that_of_the_fact(fact: Json) -> None:
+def test_time_matches_the_fact_or_is_omitted(fact: Json) -> None:
     if "time" in fact["unverified"] or not fact["time"]:
-        assert "start" not in appearance_of(fact)
+        assert "start" not in first_presentation(fact)
         return
     zone = ZoneInfo(program(fact["year"])["edition"]["timezone"])
-    start, end = (time.astimezone(zone) for time in span(appearance_of(fact), session_of(fact)))
-    shown = f"{start:%H:%M}-{end:%H:%M} {end:%Z}" if "-" in fact["time"] else f"{start:%H:%M %Z}"
-    assert shown == fact["time"]
+    start, end = (time.astimezone(zone) for time in span(first_presentation(fact), session_of(fact)))
+    text = f"{start:%H:%M}-{end:%H:%M} {end:%Z}" if "-" in fact["time"] else f"{start:%H:%M %Z}"
+    assert text == fact["time"]
 
 
 @every_fact
-def test_old_number_is_the_uid(fact: Json) -> None:
+def test_presentation_uid_starts_with_the_old_number(fact: Json) -> None:
     number = fact["url"].rpartition("/")[2] if fact["url"] else f"{paper_of(fact)['uid']}-"
-    assert appearance_of(fact)["uid"].startswith(number)
+    assert first_presentation(fact)["uid"].startswith(number)
 
 
 def listed_on(page: Path, separator: str) -> dict[str, list[str]]:
     """Return the authors of each title on a page, where a line of names follows each title."""
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line]
     titles = {paper["title"] for year in YEARS for paper in program(year)["papers"]}
-    found = {title: names for title, names in pairwise(lines) if title in titles}
+    lines_by_title = {title: names for title, names in pairwise(lines) if title in titles}
     return {
-        title: list(dict.fromkeys(REPAIRED.get(name, name) for name in names.split(separator)))
-        for title, names in found.items()
+        title: list(dict.fromkeys(CORRECTED_NAMES.get(name, name) for name in names.split(separator)))
+        for title, names in lines_by_title.items()
     }
 
 
@@ -128,19 +128,19 @@ def listed_on(page: Path, separator: str) -> dict[str, list[str]]:
     ("start", "separator", "year", "papers"),
     [pytest.param("001", ", ", 2021, 16, id="day"), pytest.param("003", " · ", 2022, 4, id="session")],
 )
-def test_papers_of_a_page_have_its_authors(start: str, separator: str, year: int, papers: int) -> None:
+def test_authors_match_the_reference_page(start: str, separator: str, year: int, papers: int) -> None:
     page = next(page for page in PAGES if page.name.startswith(start))
-    ours = {paper["title"]: printed(paper) for paper in program(year)["papers"]}
+    authors_by_title = {paper["title"]: author_names(paper) for paper in program(year)["papers"]}
 
     listed = listed_on(page, separator)
 
     assert len(listed) == papers
-    assert listed == {title: ours[title] for title in listed}
+    assert listed == {title: authors_by_title[title] for title in listed}
 
 
 def ngrams(text: str) -> set[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[start : start + NGRAM]) for start in range(len(words) - NGRAM + 1)}
+    return {tuple(words[start : start + NGRAM_WORDS]) for start in range(len(words) - NGRAM_WORDS + 1)}
 
 
 def prose(year: int) -> Iterator[str]:
@@ -153,7 +153,7 @@ def prose(year: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("year", YEARS)
-def test_no_eight_words_in_a_row_are_taken_over(year: int) -> None:
+def test_no_eight_consecutive_words_are_copied(year: int) -> None:
     pages = set().union(*(ngrams(page.read_text(encoding="utf-8")) for page in PAGES))
-    taken = [" ".join(found) for text in prose(year) for found in sorted(ngrams(text) & pages)]
-    assert taken == []
+    copied = [" ".join(ngram) for text in prose(year) for ngram in sorted(ngrams(text) & pages)]
+    assert copied == []

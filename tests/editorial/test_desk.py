@@ -81,8 +81,8 @@ def make_flaws(edition: Edition) -> None:
     twin.title = "All in Capitals"
     twin.save()
     namesake = make_person(next(common_names))
-    for place in ("Basel", "Oslo"):
-        add_author(make_complete_paper(edition), namesake, affiliations=[place])
+    for affiliation in ("Basel", "Oslo"):
+        add_author(make_complete_paper(edition), namesake, affiliations=[affiliation])
     posters = make_session(edition, kind="poster", room=make_room(edition))
     orals = make_session(edition, start=MORNING + timedelta(hours=5), room=make_room(edition, "B"))
     make_session(edition, kind="panel", status="cancelled")
@@ -93,8 +93,10 @@ def make_flaws(edition: Edition) -> None:
     late = MORNING + timedelta(hours=5, minutes=50)
     make_presentation(orals, start=late, end=late + timedelta(minutes=20))
     make_presentation(orals, start=MORNING + timedelta(hours=4))
-    twice = add_author(make_paper(edition, ["Barbara Liskov", "NameError"]), make_person("Liskov, Barbara"))
-    twice.institutions.add(make_institution("University of Basel"), make_institution("Univ. Basel"))
+    authorship = add_author(
+        make_paper(edition, ["Barbara Liskov", "NameError"]), make_person("Liskov, Barbara")
+    )
+    authorship.institutions.add(make_institution("University of Basel"), make_institution("Univ. Basel"))
     make_conflict(edition)
     make_conflict(edition, resolved_at=PAST)
     for state in ("sent", "declined", "confirmed"):
@@ -124,9 +126,9 @@ CHECK_COUNTS = {
 }
 
 
-def count_listed_rows(client: Client, address: str) -> int:
+def count_listed_rows(client: Client, url: str) -> int:
     """Return the number of rows in a list or on the page of clashes."""
-    page = client.get(address)
+    page = client.get(url)
     context: Any = page.context
     assert page.status_code == 200
     return int(context["cl"].result_count if "cl" in context else context["total"])
@@ -134,44 +136,44 @@ def count_listed_rows(client: Client, address: str) -> int:
 
 def todo_lines(page: Any) -> dict[str, tuple[int, str]]:
     """Return the number and URL of each entry of the to-do list, by its label in the plural."""
-    found = re.findall(r'<li><a href="([^"]+)"><b>(\d+)</b> (?:<span>)?([^<]+)', page.text)
-    return {unescape(words): (int(number), unescape(address)) for address, number, words in found}
+    matches = re.findall(r'<li><a href="([^"]+)"><b>(\d+)</b> (?:<span>)?([^<]+)', page.text)
+    return {unescape(label): (int(number), unescape(url)) for url, number, label in matches}
 
 
-def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> None:
+def test_each_count_matches_the_list_that_it_links_to(admin_client: Client) -> None:
     edition, other = make_edition(2022), make_edition(2021)
-    for one in (edition, other, other):
-        make_flaws(one)
+    for flawed_edition in (edition, other, other):
+        make_flaws(flawed_edition)
     search_all()
-    found = todo_lines(admin_client.get("/admin/"))
-    shown = {words: count_listed_rows(admin_client, address) for words, (_, address) in found.items()}
+    lines = todo_lines(admin_client.get("/admin/"))
+    listed_counts = {label: count_listed_rows(admin_client, url) for label, (_, url) in lines.items()}
 
-    assert {words: number for words, (number, _) in found.items()} == shown
-    assert len(found) == len(ROW_COUNTS) + len(CHECKS)
+    assert {label: number for label, (number, _) in lines.items()} == listed_counts
+    assert len(lines) == len(ROW_COUNTS) + len(CHECKS)
 
 
-def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client: Client) -> None:
+def test_checks_count_flaws_and_ignore_canceled_rows(admin_client: Client) -> None:
     edition = make_edition()
     make_flaws(edition)
     search_all()
-    counts = {str(line.words % {"count": 2}): line.count(edition) for line in CHECKS}
+    counts = {str(check.words % {"count": 2}): check.count(edition) for check in CHECKS}
 
     assert counts == CHECK_COUNTS
 
 
-@pytest.mark.parametrize("edition", [2021, 2022])
-def test_desk_shows_the_edition_asked_for(edition: int, admin_client: Client) -> None:
+@pytest.mark.parametrize("shown_year", [2021, 2022])
+def test_desk_shows_the_requested_edition(shown_year: int, admin_client: Client) -> None:
     editions = {year: make_edition(year, city=f"City of {year}") for year in (2021, 2022)}
     unknown = admin_client.get("/admin/", {"edition": "x"}).text
-    asked = admin_client.get("/admin/", {"edition": editions[edition].pk}).text
+    requested = admin_client.get("/admin/", {"edition": editions[shown_year].pk}).text
 
-    assert f"<h1>MLSys {edition}</h1>" in asked
-    assert f"City of {edition}" in asked
+    assert f"<h1>MLSys {shown_year}</h1>" in requested
+    assert f"City of {shown_year}" in requested
     assert "<h1>MLSys 2022</h1>" in unknown
 
 
 @pytest.mark.parametrize(
-    ("site", "papers", "schedule", "said"),
+    ("site", "papers", "schedule", "states"),
     [
         (PAST, PAST, FUTURE, ["open", "open", "waiting"]),
         (None, PAST, FUTURE, ["closed", "behind", "behind"]),
@@ -180,16 +182,16 @@ def test_desk_shows_the_edition_asked_for(edition: int, admin_client: Client) ->
         (PAST, None, PAST, ["open", "closed", "open"]),
     ],
 )
-def test_switches_say_what_is_public(site: Any, papers: Any, schedule: Any, said: list[str]) -> None:
+def test_switches_show_what_is_public(site: Any, papers: Any, schedule: Any, states: list[str]) -> None:
     edition = make_edition(
         public_from=site, papers_public_from=papers, schedule_public_from=schedule, timezone="Asia/Kathmandu"
     )
 
-    assert [switch.state for switch in switches(edition, datetime(2026, 1, 1, tzinfo=UTC))] == said
+    assert [switch.state for switch in switches(edition, datetime(2026, 1, 1, tzinfo=UTC))] == states
 
 
 @time_machine.travel(datetime(2026, 1, 15, 9, tzinfo=UTC), tick=False)
-def test_switches_name_moment_and_zone(admin_client: Client) -> None:
+def test_switches_show_time_and_zone(admin_client: Client) -> None:
     make_edition(timezone="Asia/Kathmandu", papers_public_from=FUTURE, schedule_public_from=None)
     page = re.sub(r"<[^>]+>|\s+", " ", admin_client.get("/admin/").text)
     page = re.sub(" +", " ", page)
@@ -199,14 +201,14 @@ def test_switches_name_moment_and_zone(admin_client: Client) -> None:
     assert "Schedule Not public no date set" in page
 
 
-def test_desk_without_edition_leads_to_the_first_one(admin_client: Client) -> None:
+def test_desk_without_editions_links_to_adding_one(admin_client: Client) -> None:
     page = admin_client.get("/admin/").text
 
     assert "There are no editions yet." in page
     assert '<a class="button" href="/admin/conference/edition/add/">Add an edition</a>' in page
 
 
-def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Client) -> None:
+def test_empty_edition_shows_first_steps(admin_client: Client) -> None:
     edition = make_edition()
     page = admin_client.get("/admin/").text
 
@@ -217,7 +219,7 @@ def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Cl
 
 
 @pytest.mark.parametrize(
-    ("makers", "done"),
+    ("makers", "done_count"),
     [
         ([], 0),
         ([make_room], 1),
@@ -226,8 +228,8 @@ def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Cl
         ([lambda edition: make_paper(edition, ["Ada"])], 1),
     ],
 )
-def test_edition_without_a_program_is_led_through_first_steps(
-    admin_client: Client, makers: list[Callable[[Edition], Any]], done: int
+def test_first_steps_mark_what_is_done(
+    admin_client: Client, makers: list[Callable[[Edition], Any]], done_count: int
 ) -> None:
     edition = make_edition(public_from=None)
     for make in makers:
@@ -235,33 +237,33 @@ def test_edition_without_a_program_is_led_through_first_steps(
     page = admin_client.get("/admin/").text
 
     assert ("First steps" in page, "Everything is done" in page) == (True, False)
-    assert page.count("✓ Done:") == done
+    assert page.count("✓ Done:") == done_count
     assert f'href="/admin/conference/edition/{edition.pk}/publish/"' in page
 
 
-def test_first_steps_end_with_the_last_or_when_hidden(admin_client: Client) -> None:
+def test_first_steps_disappear_when_done_or_hidden(admin_client: Client) -> None:
     private = make_edition(2022, public_from=None)
     make_complete_paper(private)
     steps = admin_client.get("/admin/").context["steps"]
     hidden = admin_client.post("/admin/first-steps/hide/", {"edition": private.pk}, follow=True)
     other = make_edition(2023)
-    begun = admin_client.get("/admin/", {"edition": other.pk})
+    unfinished = admin_client.get("/admin/", {"edition": other.pk})
     make_complete_paper(other)
 
     assert [step.is_done for step in steps] == [True, True, True, False, False]
     assert "First steps" not in hidden.text
-    assert "First steps" in begun.text
+    assert "First steps" in unfinished.text
     assert "First steps" not in admin_client.get("/admin/", {"edition": other.pk}).text
 
 
-def test_cookie_of_hidden_steps_can_hold_anything(admin_client: Client) -> None:
+def test_invalid_cookie_of_hidden_steps_is_ignored(admin_client: Client) -> None:
     make_edition()
     admin_client.cookies["desk_steps"] = f"{'9' * 5000}.x."
 
     assert "First steps" in admin_client.get("/admin/").text
 
 
-def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
+def test_desk_without_problems_says_so(admin_client: Client) -> None:
     make_complete_paper(make_edition())
     page = admin_client.get("/admin/").text
 
@@ -270,13 +272,13 @@ def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
     assert "No papers without abstract</li>" in page
 
 
-def test_desk_shows_a_role_only_the_lists_it_may_open(client: Client) -> None:
+def test_desk_shows_only_checks_of_rows_that_the_user_may_view(client: Client) -> None:
     make_flaws(make_edition())
     user = get_user_model().objects.create_user("helper", is_staff=True)
-    allowed = Permission.objects.filter(codename__in=["view_edition", "view_paper"])
+    permissions = Permission.objects.filter(codename__in=["view_edition", "view_paper"])
     client.force_login(user)
     before = client.get("/admin/")
-    user.user_permissions.set(allowed)
+    user.user_permissions.set(permissions)
     after = client.get("/admin/")
 
     assert before.context["desk"] is None
@@ -284,7 +286,7 @@ def test_desk_shows_a_role_only_the_lists_it_may_open(client: Client) -> None:
     assert "Add an edition" not in before.text
 
 
-def rename(person: Any, name: str) -> None:
+def rename_person(person: Any, name: str) -> None:
     person.name = name
     person.save()
 
@@ -298,56 +300,56 @@ def count_desk_queries(client: Client) -> int:
 @pytest.mark.parametrize(
     ("make", "queries"), [(make_flaws, (39, 15)), (make_complete_paper, (37, 14))], ids=["flaws", "in order"]
 )
-def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change(
+def test_query_count_is_the_same_for_1_and_3_rows_and_drops_when_cached(
     make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
 ) -> None:
     edition = make_edition()
     # The first request also fills Django's cache of content types.
     admin_client.get("/admin/")
-    asked = []
-    for rows in (1, 2):
-        for _ in range(rows):
+    query_counts = []
+    for row_count in (1, 2):
+        for _ in range(row_count):
             make(edition)
-        asked.append((count_desk_queries(admin_client), count_desk_queries(admin_client)))
+        query_counts.append((count_desk_queries(admin_client), count_desk_queries(admin_client)))
 
-    assert asked == [queries, queries]
+    assert query_counts == [queries, queries]
 
 
-def test_desk_follows_every_change(admin_client: Client) -> None:
+def test_desk_updates_after_every_change(admin_client: Client) -> None:
     paper = make_complete_paper(make_edition())
     person: Any = paper.presentations.get().session.roles.get().person
     changes: list[Callable[[], Any]] = [
         lambda: paper.authorships.all().delete(),
         lambda: paper.materials.update(visible=False),
-        lambda: rename(person, "NameError"),
+        lambda: rename_person(person, "NameError"),
         lambda: make_conflict(paper.edition),
     ]
-    seen = [[line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]]]
+    labels = [[line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]]]
     for change in changes:
         change()
-        seen.append([line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]])
+        labels.append([line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]])
 
-    lines = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
-    assert seen == [[], lines[:1], lines[:2], lines[:3], lines]
+    expected = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
+    assert labels == [[], expected[:1], expected[:2], expected[:3], expected]
 
 
 @pytest.mark.parametrize(
     "path", ["papers/paper", "schedule/session", "schedule/presentation", "people/person"]
 )
-def test_lists_offer_what_is_to_do_and_ignore_what_they_do_not_know(path: str, admin_client: Client) -> None:
+def test_lists_have_a_to_do_filter_and_ignore_unknown_values(path: str, admin_client: Client) -> None:
     make_flaws(make_edition())
-    everything = count_listed_rows(admin_client, f"/admin/{path}/")
+    total = count_listed_rows(admin_client, f"/admin/{path}/")
 
-    assert count_listed_rows(admin_client, f"/admin/{path}/?todo=unheard_of") == everything
+    assert count_listed_rows(admin_client, f"/admin/{path}/?todo=unheard_of") == total
     assert "By to do" in admin_client.get(f"/admin/{path}/").text
 
 
 def links(page: Any, path: str) -> list[str]:
-    return [unescape(found) for found in re.findall(rf'href="(/admin/{path}[^"]*)"', page.text)]
+    return [unescape(href) for href in re.findall(rf'href="(/admin/{path}[^"]*)"', page.text)]
 
 
 @pytest.mark.parametrize(
-    ("path", "named"),
+    ("path", "lookup"),
     [
         ("papers/paper", "edition__id__exact"),
         ("papers/authorship", "paper__edition__id__exact"),
@@ -356,22 +358,22 @@ def links(page: Any, path: str) -> list[str]:
         ("exchange/importrun", "edition__id__exact"),
     ],
 )
-def test_edition_chosen_on_the_desk_holds_in_lists_and_sidebar(
-    admin_client: Client, path: str, named: str
+def test_edition_chosen_on_the_desk_filters_lists_and_sidebar_links(
+    admin_client: Client, path: str, lookup: str
 ) -> None:
     old, _new = make_edition(2021), make_edition(2022)
-    plain = set(links(admin_client.get("/admin/"), f"{path}/")) & {f"/admin/{path}/"}
+    unfiltered_links = set(links(admin_client.get("/admin/"), f"{path}/")) & {f"/admin/{path}/"}
     admin_client.get("/admin/", {"edition": old.pk})
-    listed = f"/admin/{path}/?{named}={old.pk}"
-    pages = [admin_client.get(page) for page in ("/admin/", listed, "/admin/conference/sponsor/")]
+    list_url = f"/admin/{path}/?{lookup}={old.pk}"
+    pages = [admin_client.get(page) for page in ("/admin/", list_url, "/admin/conference/sponsor/")]
 
-    assert plain == {f"/admin/{path}/"}
-    assert [listed in links(page, f"{path}/") for page in pages] == [True, True, True]
-    assert f'<a href="{listed}" aria-current="page">' in pages[1].text
-    assert admin_client.get(listed).status_code == 200
+    assert unfiltered_links == {f"/admin/{path}/"}
+    assert [list_url in links(page, f"{path}/") for page in pages] == [True, True, True]
+    assert f'<a href="{list_url}" aria-current="page">' in pages[1].text
+    assert admin_client.get(list_url).status_code == 200
 
 
-def test_pages_without_an_edition_take_the_one_chosen_on_the_desk(admin_client: Client) -> None:
+def test_pages_default_to_the_edition_chosen_on_the_desk(admin_client: Client) -> None:
     old, new = make_edition(2021), make_edition(2022)
     pages = ["/admin/", "/admin/schedule/session/timetable/", "/admin/schedule/session/clashes/"]
     before = [f'<option value="{new.pk}" selected>' in admin_client.get(page).text for page in pages]
@@ -383,7 +385,7 @@ def test_pages_without_an_edition_take_the_one_chosen_on_the_desk(admin_client: 
 
 
 @pytest.mark.parametrize(
-    "page",
+    "url",
     [
         "/admin/",
         "/admin/exchange/importjob/",
@@ -395,21 +397,21 @@ def test_pages_without_an_edition_take_the_one_chosen_on_the_desk(admin_client: 
         "/admin/papers/paper/add/",
     ],
 )
-def test_deleted_edition_is_chosen_no_longer(admin_client: Client, page: str) -> None:
+def test_deleted_edition_is_no_longer_chosen(admin_client: Client, url: str) -> None:
     old, new = make_edition(2021), make_edition(2022)
     admin_client.get("/admin/", {"edition": old.pk})
     old.delete()
-    response = admin_client.get(page)
+    response = admin_client.get(url)
 
     assert response.status_code == 200
     assert f"edition={old.pk}" not in response.text
     assert f"edition__id__exact={old.pk}" not in response.text
-    assert f'<option value="{new.pk}"' in response.text or "/add/" not in page
+    assert f'<option value="{new.pk}"' in response.text or "/add/" not in url
 
 
-def test_form_leads_back_to_the_list_as_it_was_filtered(admin_client: Client) -> None:
+def test_form_links_back_to_the_filtered_list(admin_client: Client) -> None:
     paper = make_paper(make_edition())
-    narrowed = f"edition__id__exact={paper.edition_id}"
-    page = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/", {"_changelist_filters": narrowed})
+    list_filter = f"edition__id__exact={paper.edition_id}"
+    page = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/", {"_changelist_filters": list_filter})
 
-    assert f"/admin/papers/paper/?{narrowed}" in links(page, "papers/paper/")
+    assert f"/admin/papers/paper/?{list_filter}" in links(page, "papers/paper/")

@@ -1,4 +1,4 @@
-"""The search of the admin: groups, drafts, the working edition first, access."""
+"""The search of the admin: groups, drafts, the current edition first, permissions."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from tests.factories import make_edition, make_page, make_paper, make_person, ma
 pytestmark = pytest.mark.django_db
 
 
-def search(client: Client, text: str, **more: Any) -> dict[str, list[str]]:
-    page = client.get("/admin/search/", {"q": text, **more})
-    return {str(kind.title): [row.label for row in kind.rows] for kind in page.context["found"]}
+def search(client: Client, text: str, **params: Any) -> dict[str, list[str]]:
+    page = client.get("/admin/search/", {"q": text, **params})
+    return {str(group.title): [row.label for row in group.rows] for group in page.context["found"]}
 
 
-def test_all_kinds_are_found_with_drafts_and_lead_to_their_forms(admin_client: Client) -> None:
+def test_every_model_is_found_with_drafts_and_links_to_forms(admin_client: Client) -> None:
     edition = make_edition()
     draft = make_paper(edition, title="Quokka graphs", status="draft")
     make_person("Quokka Smith")
@@ -40,7 +40,7 @@ def test_all_kinds_are_found_with_drafts_and_lead_to_their_forms(admin_client: C
     assert "<span>Draft</span>" in page.text
 
 
-def test_edition_of_work_comes_first_and_abstracts_are_searched_by_the_index(admin_client: Client) -> None:
+def test_current_edition_comes_first_and_abstracts_are_searched(admin_client: Client) -> None:
     old, new = make_edition(2021), make_edition(2022)
     make_paper(new, title="Newer", abstract="About quokkas.")
     make_paper(old, title="Older", abstract="About quokkas.")
@@ -51,12 +51,12 @@ def test_edition_of_work_comes_first_and_abstracts_are_searched_by_the_index(adm
 
 
 @pytest.mark.parametrize(("role", "papers"), [(Role.VIEWER, ["Mine quokka"]), (Role.SESSION_CHAIR, [])])
-def test_only_what_a_role_reaches_is_found(client: Client, role: str, papers: list[str]) -> None:
-    mine, other = make_edition(2021), make_edition(2022)
-    make_paper(mine, title="Mine quokka")
-    make_paper(other, title="Other quokka")
+def test_search_finds_only_rows_that_the_role_may_view(client: Client, role: str, papers: list[str]) -> None:
+    own_edition, other_edition = make_edition(2021), make_edition(2022)
+    make_paper(own_edition, title="Mine quokka")
+    make_paper(other_edition, title="Other quokka")
     refresh()
-    client.force_login(add_member("somebody", mine, role))
+    client.force_login(add_member("somebody", own_edition, role))
 
     assert search(client, "quokka").get("Papers", []) == papers
     assert "Other" not in client.get("/admin/search/", {"q": "quokka"}).text
@@ -65,14 +65,14 @@ def test_only_what_a_role_reaches_is_found(client: Client, role: str, papers: li
 @pytest.mark.parametrize(
     "text", ["", "   ", '"', "-", "nothing-like-this", "%00", "a" * 5000, "title:", "<b>x"]
 )
-def test_any_text_is_answered(text: str, admin_client: Client) -> None:
+def test_unusual_query_finds_nothing_without_error(text: str, admin_client: Client) -> None:
     make_edition()
     page = admin_client.get("/admin/search/", {"q": text})
 
     assert (page.status_code, page.context["found"]) == (200, [])
 
 
-def test_bar_shows_the_words_that_were_searched_for(admin_client: Client) -> None:
+def test_search_box_keeps_the_query(admin_client: Client) -> None:
     make_edition()
     page = admin_client.get("/admin/search/", {"q": "nothing-like-this"}).text
 
@@ -80,25 +80,25 @@ def test_bar_shows_the_words_that_were_searched_for(admin_client: Client) -> Non
     assert "Nothing found for “nothing-like-this”." in page
 
 
-def test_many_rows_lead_to_their_list_in_as_many_queries_as_one(admin_client: Client) -> None:
+def test_10_rows_take_as_many_queries_as_1_and_link_to_their_list(admin_client: Client) -> None:
     edition = make_edition()
-    asked, page = [], None
-    for many in (1, 9):
-        for number in range(many):
-            make_paper(edition, title=f"Quokka {many}.{number}")
+    query_counts, page = [], None
+    for row_count in (1, 9):
+        for number in range(row_count):
+            make_paper(edition, title=f"Quokka {row_count}.{number}")
         refresh()
         admin_client.get("/admin/search/", {"q": "quokka"})
         with CaptureQueriesContext(connection) as queries:
             page = admin_client.get("/admin/search/", {"q": "quokka"})
-        asked.append(len(queries))
+        query_counts.append(len(queries))
 
-    assert asked[0] == asked[1] <= 16
+    assert query_counts[0] == query_counts[1] <= 16
     assert page is not None
-    assert [len(kind.rows) for kind in page.context["found"]] == [8]
+    assert [len(group.rows) for group in page.context["found"]] == [8]
     assert 'href="/admin/papers/paper/?q=quokka"' in page.text
 
 
-def test_every_page_of_the_desk_has_the_search(admin_client: Client) -> None:
+def test_admin_pages_have_the_search_form(admin_client: Client) -> None:
     make_edition()
     pages = [
         admin_client.get(path).text

@@ -20,12 +20,12 @@ PERSON = {"uid": "ada", "name": "Ada", **formset("names"), **formset("identifier
 
 
 def photo() -> SimpleUploadedFile:
-    written = BytesIO()
-    Image.new("RGB", (2, 2)).save(written, "PNG")
-    return SimpleUploadedFile("ada.png", written.getvalue(), "image/png")
+    buffer = BytesIO()
+    Image.new("RGB", (2, 2)).save(buffer, "PNG")
+    return SimpleUploadedFile("ada.png", buffer.getvalue(), "image/png")
 
 
-def test_photo_is_lost_with_another_fields_error(admin_client: Client) -> None:
+def test_photo_must_be_chosen_again_after_an_error_in_another_field(admin_client: Client) -> None:
     page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), "orcid": "1"})
     form = page.context["adminform"].form
 
@@ -33,14 +33,14 @@ def test_photo_is_lost_with_another_fields_error(admin_client: Client) -> None:
     assert not Person.objects.exists()
 
 
-def test_photo_is_lost_with_the_error_of_a_row(admin_client: Client) -> None:
+def test_photo_must_be_chosen_again_after_an_error_in_an_inline(admin_client: Client) -> None:
     rows = formset("names", added=[{"name": "x" * 500}])
     page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), **rows, "_popup": "1"})
 
     assert page.text.count(str(LOST_FILE)) == 1
 
 
-def test_file_of_a_row_is_lost(admin_client: Client) -> None:
+def test_file_of_an_inline_must_be_chosen_again_after_an_error(admin_client: Client) -> None:
     rows = formset("authorships") | formset("presentations")
     materials: list[dict[str, object]] = [
         {"kind": "pdf", "file": photo(), "visible": "on"},
@@ -50,12 +50,12 @@ def test_file_of_a_row_is_lost(admin_client: Client) -> None:
     page = admin_client.post(
         address(Paper, "add"), {**values, **rows, **formset("materials", added=materials)}
     )
-    inlines = {one.formset.prefix: one.formset for one in page.context["inline_admin_formsets"]}
+    inlines = {inline.formset.prefix: inline.formset for inline in page.context["inline_admin_formsets"]}
 
     assert [form.errors.get("file") for form in inlines["materials"].forms] == [[LOST_FILE], None]
 
 
-def test_error_of_the_file_itself_is_enough(admin_client: Client) -> None:
+def test_invalid_file_shows_only_its_own_error(admin_client: Client) -> None:
     broken = SimpleUploadedFile("ada.png", b"no picture", "image/png")
     page = admin_client.post(address(Person, "add"), {**PERSON, "name": "", "photo": broken})
 

@@ -12,7 +12,7 @@ from tests.factories import make_edition
 
 pytestmark = pytest.mark.django_db
 
-OF_CHAIRS = [
+CHAIR_SECTIONS = [
     "Editions", "Papers", "Sessions and timetable", "People", "Awards", "Pages and news", "Sponsors",
     "Committee", "Imports", "Members",
 ]  # fmt: skip
@@ -35,25 +35,25 @@ def test_chairs_see_their_sections_and_no_join_table(client: Client) -> None:
     client.force_login(add_member("chair", make_edition(), Role.CHAIR))
     sections = sections_of(client)
 
-    assert list(sections) == OF_CHAIRS
+    assert list(sections) == CHAIR_SECTIONS
     assert JOIN_TABLES.isdisjoint({path for paths in sections.values() for path in paths})
     assert sections["Pages and news"] == [
         "conference/announcement", "conference/keydate", "conference/page", "conference/menuitem",
     ]  # fmt: skip
 
 
-def test_superusers_have_the_join_tables_folded_at_the_end(admin_client: Client) -> None:
+def test_superusers_see_join_tables_in_a_collapsed_last_section(admin_client: Client) -> None:
     make_edition()
     sections = sections_of(admin_client)
     page = admin_client.get("/admin/").text
 
-    assert list(sections) == [*OF_CHAIRS, "Technical"] == [str(one.label) for one in DeskSection]
+    assert list(sections) == [*CHAIR_SECTIONS, "Technical"] == [str(section.label) for section in DeskSection]
     assert set(sections["Technical"]) == JOIN_TABLES
     assert "<details><summary>Technical</summary>" in page
     assert "<details open><summary>Technical" in admin_client.get("/admin/papers/authorship/").text
 
 
-def test_permissions_that_hold_everywhere_list_the_tables_they_are_for(client: Client) -> None:
+def test_global_permission_lists_its_join_table(client: Client) -> None:
     user = get_user_model().objects.create_user("helper", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename="view_authorship"))
     client.force_login(user)
@@ -62,7 +62,7 @@ def test_permissions_that_hold_everywhere_list_the_tables_they_are_for(client: C
 
 
 @pytest.mark.parametrize(
-    ("role", "words"),
+    ("role", "labels"),
     [
         (
             Role.CHAIR,
@@ -71,13 +71,13 @@ def test_permissions_that_hold_everywhere_list_the_tables_they_are_for(client: C
         (Role.VIEWER, []),
     ],
 )  # fmt: skip
-def test_quick_links_are_those_that_a_role_may_use(client: Client, role: str, words: list[str]) -> None:
+def test_add_links_depend_on_the_role(client: Client, role: str, labels: list[str]) -> None:
     edition = make_edition()
     client.force_login(add_member("member", edition, role))
     page = client.get("/admin/")
 
-    said = [str(link) for link, _ in page.context["add_links"]]
+    shown_labels = [str(link) for link, _ in page.context["add_links"]]
 
     # Links to less common pages follow.
-    assert (said[: len(words)], bool(said)) == (words, bool(words))
-    assert f"/admin/conference/announcement/add/?edition={edition.pk}" in page.text or not words
+    assert (shown_labels[: len(labels)], bool(shown_labels)) == (labels, bool(labels))
+    assert f"/admin/conference/announcement/add/?edition={edition.pk}" in page.text or not labels

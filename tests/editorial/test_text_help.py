@@ -16,14 +16,14 @@ from tests.posted import address, formset
 
 pytestmark = pytest.mark.django_db
 
-HELP = "/admin/text/"
-BROKEN = r"On $\foo x$"
-SENTENCE = r"The formula “\foo x” cannot be rendered."
+TEXT_HELP_URL = "/admin/text/"
+BROKEN_FORMULA = r"On $\foo x$"
+WARNING = r"The formula “\foo x” cannot be rendered."
 
 
-def test_text_is_shown_as_the_site_sets_it(admin_client: Client) -> None:
-    block = admin_client.post(HELP, {"text": "*One* $x^2$\n\n- two", "kind": "block"}).json()
-    line = admin_client.post(HELP, {"text": "LOUD WORDS $x^2$", "kind": "line"}).json()
+def test_preview_renders_text_as_on_the_site(admin_client: Client) -> None:
+    block = admin_client.post(TEXT_HELP_URL, {"text": "*One* $x^2$\n\n- two", "kind": "block"}).json()
+    line = admin_client.post(TEXT_HELP_URL, {"text": "LOUD WORDS $x^2$", "kind": "line"}).json()
 
     assert re.sub(r"<math.*?</math>", "MATH", block["html"]).split("\n")[0] == "<p><em>One</em> MATH</p>"
     assert block["advice"] == []
@@ -31,74 +31,76 @@ def test_text_is_shown_as_the_site_sets_it(admin_client: Client) -> None:
     assert line["advice"] == ["The title is in all caps."]
 
 
-def test_nothing_active_comes_back(admin_client: Client) -> None:
+def test_preview_contains_no_active_content(admin_client: Client) -> None:
     hostile = "<script>x()</script><img src=x onerror=y()> [a](javascript:z())"
-    found = admin_client.post(HELP, {"text": hostile, "kind": "block"}).json()
+    preview = admin_client.post(TEXT_HELP_URL, {"text": hostile, "kind": "block"}).json()
 
-    assert re.findall(r"<(?!/?p\b)[^>]*>", found["html"]) == []
+    assert re.findall(r"<(?!/?p\b)[^>]*>", preview["html"]) == []
 
 
-@pytest.mark.parametrize("who", ["anonymous", "reader"])
-def test_only_staff_is_helped(who: str, client: Client) -> None:
-    if who == "reader":
+@pytest.mark.parametrize("visitor", ["anonymous", "reader"])
+def test_preview_needs_a_staff_account(visitor: str, client: Client) -> None:
+    if visitor == "reader":
         client.force_login(get_user_model().objects.create_user("reader"))
-    answer = client.post(HELP, {"text": "x"})
+    response = client.post(TEXT_HELP_URL, {"text": "x"})
 
-    assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (302, "/admin/login/")
+    assert (response.status_code, response.headers["Location"].split("?")[0]) == (302, "/admin/login/")
 
 
-def test_request_needs_the_token_of_the_form_and_a_post(admin_user: Any) -> None:
+def test_preview_needs_a_csrf_token_and_post(admin_user: Any) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(admin_user)
 
-    assert client.post(HELP, {"text": "x"}).status_code == 403
-    assert client.get(HELP).status_code == 405
+    assert client.post(TEXT_HELP_URL, {"text": "x"}).status_code == 403
+    assert client.get(TEXT_HELP_URL).status_code == 405
 
 
-def test_text_that_is_too_long_is_refused_with_a_sentence(admin_client: Client) -> None:
-    answer = admin_client.post(HELP, {"text": "x" * 200_001})
+def test_too_long_text_is_rejected_with_a_message(admin_client: Client) -> None:
+    response = admin_client.post(TEXT_HELP_URL, {"text": "x" * 200_001})
 
-    assert answer.status_code == 413
-    assert answer.json() == {"html": "", "advice": ["Longer than 200,000 characters: not shown here."]}
+    assert response.status_code == 413
+    assert response.json() == {"html": "", "advice": ["Longer than 200,000 characters: not shown here."]}
 
 
-def test_all_texts_of_a_form_are_shown_on_one_page(admin_client: Client) -> None:
+def test_all_texts_of_a_form_are_previewed_on_one_page(admin_client: Client) -> None:
     texts = ["line title Title", "block abstract Abstract", "block lay_summary Lay summary"]
-    page = admin_client.post(HELP, {"_text": texts, "title": BROKEN, "abstract": "*Well* done"})
+    page = admin_client.post(
+        TEXT_HELP_URL, {"_text": texts, "title": BROKEN_FORMULA, "abstract": "*Well* done"}
+    )
     sections = [text["label"] for text in page.context["texts"]]
 
     assert sections == ["Title", "Abstract"]
-    assert SENTENCE in page.text
+    assert WARNING in page.text
     assert "<em>Well</em> done" in page.text
 
 
-def test_texts_of_a_form_with_a_field_called_text_are_shown_on_a_page(admin_client: Client) -> None:
-    page = admin_client.post(HELP, {"_text": ["block text Text"], "text": "*Well* done"})
+def test_field_named_text_is_previewed_on_the_page(admin_client: Client) -> None:
+    page = admin_client.post(TEXT_HELP_URL, {"_text": ["block text Text"], "text": "*Well* done"})
 
     assert "<em>Well</em> done" in page.text
 
 
-def test_form_tells_what_is_worth_a_look_beside_the_field(admin_client: Client) -> None:
-    paper = make.make_paper(make.make_edition(), title=BROKEN)
+def test_form_shows_warnings_next_to_the_field(admin_client: Client) -> None:
+    paper = make.make_paper(make.make_edition(), title=BROKEN_FORMULA)
     page = admin_client.get(address(paper, "change")).text
 
-    assert f'id="id_title_advice" aria-live="polite"><li>{SENTENCE}</li>' in page
+    assert f'id="id_title_advice" aria-live="polite"><li>{WARNING}</li>' in page
     assert 'aria-describedby="id_title_helptext id_title_advice"' in page
     assert 'formaction="/admin/text/" formtarget="_blank"' in page
 
 
-def test_saving_tells_and_saves(admin_client: Client) -> None:
+def test_saving_shows_new_warnings_once(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), title="One")
-    sent = {"title": BROKEN, "abstract": "", "status": "published"}
+    data = {"title": BROKEN_FORMULA, "abstract": "", "status": "published"}
     for prefix in ("authorships", "materials", "presentations"):
-        sent |= formset(prefix)
-    page = admin_client.post(address(paper, "change"), sent, follow=True).text
-    again = admin_client.post(address(paper, "change"), sent, follow=True).text
+        data |= formset(prefix)
+    page = admin_client.post(address(paper, "change"), data, follow=True).text
+    second_page = admin_client.post(address(paper, "change"), data, follow=True).text
     paper.refresh_from_db()
 
-    assert f"Worth a look: Title: {SENTENCE}" in page
-    assert "Worth a look" not in again
-    assert paper.title == BROKEN
+    assert f"Worth a look: Title: {WARNING}" in page
+    assert "Worth a look" not in second_page
+    assert paper.title == BROKEN_FORMULA
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_saving_tells_and_saves(admin_client: Client) -> None:
         (Room, set()),
     ],
 )
-def test_every_text_that_the_site_sets_has_help(model: Any, names: set[str], admin_client: Client) -> None:
+def test_every_formatted_text_has_a_preview(model: Any, names: set[str], admin_client: Client) -> None:
     make.make_edition()
     page = admin_client.get(address(model, "add")).text
 
@@ -120,23 +122,23 @@ def test_every_text_that_the_site_sets_has_help(model: Any, names: set[str], adm
     assert ("Preview the texts in a new tab" in page) == bool(names)
 
 
-def test_row_added_beside_a_choice_is_of_the_forms_edition(admin_client: Client) -> None:
+def test_related_row_added_from_a_form_gets_the_forms_edition(admin_client: Client) -> None:
     old, _new = make.make_edition(2020), make.make_edition(2021)
     page = admin_client.get(address(make.make_session(old), "change")).text
-    add = re.search(r'href="(/admin/schedule/room/add/[^"]+)"', page)
-    assert add
-    form = admin_client.get(add[1].replace("&amp;", "&"))
+    link = re.search(r'href="(/admin/schedule/room/add/[^"]+)"', page)
+    assert link
+    form = admin_client.get(link[1].replace("&amp;", "&"))
 
     assert form.context["adminform"].form.initial["edition"] == str(old.pk)
 
 
-def test_desk_counts_titles_and_texts_to_look_at(admin_client: Client) -> None:
+def test_desk_counts_papers_with_warnings(admin_client: Client) -> None:
     edition: Edition = make.make_edition()
-    titles = ["Well", "BERT", "ALL IN CAPITALS", BROKEN, "2021 42"]
+    titles = ["Well", "BERT", "ALL IN CAPITALS", BROKEN_FORMULA, "2021 42"]
     papers = {title: make.make_paper(edition, title=title) for title in titles}
-    papers["abstract"] = make.make_paper(edition, abstract=BROKEN)
+    papers["abstract"] = make.make_paper(edition, abstract=BROKEN_FORMULA)
     make.make_paper(edition, title="OLD AND WITHDRAWN", status="withdrawn")
-    found = Paper.objects.worth_a_look()
+    flagged = Paper.objects.worth_a_look()
 
-    assert {*found} == {papers["ALL IN CAPITALS"], papers[BROKEN], papers["abstract"]}
+    assert {*flagged} == {papers["ALL IN CAPITALS"], papers[BROKEN_FORMULA], papers["abstract"]}
     assert "<b>3</b> <span>titles and abstracts to check</span>" in admin_client.get("/admin/").text

@@ -17,7 +17,7 @@ SUMMER = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize(
-    ("typed", "zone"),
+    ("text", "zone"),
     [
         ("Asia/Seoul", "Asia/Seoul"),
         ("  asia/seoul ", "Asia/Seoul"),
@@ -27,27 +27,27 @@ SUMMER = datetime(2026, 7, 1, 12, tzinfo=UTC)
         ("Pacific time", "Pacific time"),
     ],
 )
-def test_zones_are_known_by_name_or_city(typed: str, zone: str) -> None:
-    assert parse_zone(typed) == zone
+def test_zone_is_parsed_from_its_name_or_city(text: str, zone: str) -> None:
+    assert parse_zone(text) == zone
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(("typed", "likely"), [("Europe/Berln", "Europe/Berlin"), ("Tokio", "Asia/Tokyo")])
-def test_misspelled_zones_name_the_likely_one(typed: str, likely: str) -> None:
-    with pytest.raises(ValidationError, match=likely):
-        parse_zone(typed)
+@pytest.mark.parametrize(("text", "suggestion"), [("Europe/Berln", "Europe/Berlin"), ("Tokio", "Asia/Tokyo")])
+def test_error_of_a_misspelled_zone_suggests_the_likely_one(text: str, suggestion: str) -> None:
+    with pytest.raises(ValidationError, match=suggestion):
+        parse_zone(text)
 
 
 @pytest.mark.anywhere
-def test_zones_are_offered_with_their_offset_at_the_moment() -> None:
-    offered = {zone.name: zone.offset for zone in offered_zones(SUMMER)}
+def test_zones_are_offered_with_their_current_offset() -> None:
+    offsets = {zone.name: zone.offset for zone in offered_zones(SUMMER)}
 
-    assert (offered["UTC"], offered["Asia/Kolkata"]) == ("UTC+00:00", "UTC+05:30")
-    assert (offered["America/New_York"], offered["Europe/Berlin"]) == ("UTC-04:00", "UTC+02:00")
+    assert (offsets["UTC"], offsets["Asia/Kolkata"]) == ("UTC+00:00", "UTC+05:30")
+    assert (offsets["America/New_York"], offsets["Europe/Berlin"]) == ("UTC-04:00", "UTC+02:00")
 
 
 @pytest.mark.anywhere
-def test_contrast_is_measured_on_the_grounds_of_the_pages() -> None:
+def test_contrast_uses_the_background_colors_of_the_stylesheet() -> None:
     tokens = (settings.BASE_DIR / "static/css/plenary/tokens.css").read_text()
     light, dark = re.findall(r"--paper: light-dark\((\S+), (\S+)\)", tokens)[0]
 
@@ -55,7 +55,7 @@ def test_contrast_is_measured_on_the_grounds_of_the_pages() -> None:
 
 
 @pytest.mark.anywhere
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_is_computed_as_in_wcag() -> None:
     assert round(contrast("#000000", "#ffffff"), 2) == 21
     assert round(contrast("#777777", "#ffffff"), 2) == 4.48
     assert contrast_note("#ffff00") == (
@@ -67,23 +67,23 @@ def test_contrast_is_that_of_wcag() -> None:
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize(
-    ("typed", "color"),
+    ("text", "color"),
     [("#0B6B62", "#0b6b62"), ("0b6b62", "#0b6b62"), ("#abc", "#aabbcc"), ("", ""), ("red", "red")],
 )
-def test_colors_are_spelled_one_way(typed: str, color: str) -> None:
-    assert normalize_color(typed) == color
+def test_color_is_normalized(text: str, color: str) -> None:
+    assert normalize_color(text) == color
 
 
 @pytest.mark.django_db
-def test_edition_form_offers_zones_and_says_what_is_wrong(admin_client: Client) -> None:
+def test_edition_form_offers_zones_and_reports_invalid_values(admin_client: Client) -> None:
     edition = make_edition()
-    address = f"/admin/conference/edition/{edition.pk}/change/"
-    page = admin_client.get(address)
-    refused = admin_client.post(address, {"timezone": "Europe/Berln", "accent": "blue"})
+    url = f"/admin/conference/edition/{edition.pk}/change/"
+    page = admin_client.get(url)
+    rejected = admin_client.post(url, {"timezone": "Europe/Berln", "accent": "blue"})
 
     assert page.text.count('list="zones"') == 2
     assert re.search(r'<option value="Asia/Seoul">UTC\+09:00</option>', page.text)
     assert 'type="color"' in page.text
     assert "Contrast: 6.4 : 1 on white" in page.text
-    assert "“Europe/Berln” is not a time zone. Did you mean Europe/Berlin?" in refused.text
-    assert "Write the color as #" in refused.text
+    assert "“Europe/Berln” is not a time zone. Did you mean Europe/Berlin?" in rejected.text
+    assert "Write the color as #" in rejected.text

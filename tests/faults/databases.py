@@ -21,23 +21,28 @@ def own_database(folder: Path) -> Iterator[str]:
         copy_tables(folder / "own.sqlite3")
         yield f"sqlite:///{folder / 'own.sqlite3'}"
         return
-    at = connection.settings_dict
-    server = {"host": at["HOST"], "port": at["PORT"] or 5432, "user": at["USER"], "password": at["PASSWORD"]}
+    config = connection.settings_dict
+    server = {
+        "host": config["HOST"],
+        "port": config["PORT"] or 5432,
+        "user": config["USER"],
+        "password": config["PASSWORD"],
+    }
     name = f"plenary_faults_{os.getpid()}"
-    with psycopg.connect(dbname="postgres", autocommit=True, **server) as owner:
-        owner.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        owner.execute(f"CREATE DATABASE {name}")
+    with psycopg.connect(dbname="postgres", autocommit=True, **server) as admin:
+        admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        admin.execute(f"CREATE DATABASE {name}")
         try:
-            secret = f":{at['PASSWORD']}" if at["PASSWORD"] else ""
-            yield f"postgres://{at['USER']}{secret}@{server['host']}:{server['port']}/{name}"
+            password = f":{config['PASSWORD']}" if config["PASSWORD"] else ""
+            yield f"postgres://{config['USER']}{password}@{server['host']}:{server['port']}/{name}"
         finally:
-            owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def told(module: str, folder: Path, *options: str) -> Any:
+def run_module(module: str, folder: Path, *options: str) -> Any:
     """Run a module in a process with its own database; return the JSON that it prints."""
     with own_database(folder) as database:
-        said = subprocess.run(
+        result = subprocess.run(
             [*PYTHON, "-m", module, *options],
             cwd=ROOT,
             env=environment(folder, DATABASE_URL=database),
@@ -45,5 +50,5 @@ def told(module: str, folder: Path, *options: str) -> Any:
             text=True,
             check=False,
         )
-    assert said.returncode == 0, said.stderr
-    return json.loads(said.stdout)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)

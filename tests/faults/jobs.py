@@ -38,7 +38,7 @@ class Job:
     share: Callable[[], float]
 
 
-def build() -> None:
+def make_editions() -> None:
     """Create two editions: one from a file, one with a timetable."""
     call_command("migrate", verbosity=0)
     fill(PAPERS)
@@ -51,77 +51,79 @@ def build() -> None:
     User.objects.create_superuser("chair")
 
 
-def program(number: int) -> bytes:
+def changed_file(number: int) -> bytes:
     """Return the imported file with a new title for each paper."""
-    written = json.loads((settings.VAR_DIR / "generated" / f"{YEAR}.json").read_text())
-    for paper in written["papers"]:
+    content = json.loads((settings.VAR_DIR / "generated" / f"{YEAR}.json").read_text())
+    for paper in content["papers"]:
         paper["title"] = f"{paper['title'].partition(' (take')[0]} (take {number})"
-    return json.dumps(written).encode()
+    return json.dumps(content).encode()
 
 
-def importing_a_file(number: int) -> Job:
+def import_job(number: int) -> Job:
     edition = Edition.objects.get(slug=YEAR)
     job = ImportJob.objects.create(
         edition=edition, format="program_json", files=["p.json"], user=User.objects.get()
     )
-    uploads.store(job, [[program(number)]])
+    uploads.store(job, [[changed_file(number)]])
     tasks.preview.func(job.pk)
     job.change_state("writing", before="ready")
 
     def share() -> float:
         job.refresh_from_db()
-        done = Paper.objects.filter(edition=edition, title__endswith=f"(take {number})").count()
-        return done / PAPERS if (job.state == "done") == (done == PAPERS) else 0.5
+        written = Paper.objects.filter(edition=edition, title__endswith=f"(take {number})").count()
+        return written / PAPERS if (job.state == "done") == (written == PAPERS) else 0.5
 
     return Job(lambda: tasks.write.func(job.pk), share)
 
 
-def saving_a_timetable(number: int) -> Job:
+def timetable_job(number: int) -> Job:
     client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(User.objects.get())
     sessions = [*Session.objects.filter(edition__slug="2021").order_by("pk")]
-    later = timedelta(minutes=5 if number % 2 else -5)
-    starts = {one.pk: one.start + later for one in sessions}
-    sent = fields_of(client.get(TIMETABLE, {"edition": sessions[0].edition_id, "day": "2021-04-06"}))
-    for one in sessions:
-        for name, moment in (("start", one.start + later), ("end", one.end + later)):
-            sent[f"s{one.pk}-{name}"] = f"{moment.astimezone(one.edition.zone):%H:%M}"
+    shift = timedelta(minutes=5 if number % 2 else -5)
+    starts = {session.pk: session.start + shift for session in sessions}
+    data = fields_of(client.get(TIMETABLE, {"edition": sessions[0].edition_id, "day": "2021-04-06"}))
+    for session in sessions:
+        for field, moment in (("start", session.start + shift), ("end", session.end + shift)):
+            data[f"s{session.pk}-{field}"] = f"{moment.astimezone(session.edition.zone):%H:%M}"
 
     def share() -> float:
-        now = Session.objects.filter(pk__in=starts).values_list("pk", "start")
-        return float(sum(starts[key] == start for key, start in now) / len(starts))
+        stored_starts = Session.objects.filter(pk__in=starts).values_list("pk", "start")
+        return float(sum(starts[key] == start for key, start in stored_starts) / len(starts))
 
     address = f"{TIMETABLE}?edition={sessions[0].edition_id}"
-    return Job(lambda: client.post(address, {**sent, "_save": "1"}), share)
+    return Job(lambda: client.post(address, {**data, "_save": "1"}), share)
 
 
-def merging_people(number: int) -> Job:
+def merge_job(number: int) -> Job:
     edition = Edition.objects.get(slug="2021")
-    stays, goes = make.make_person(f"Stays {number}"), make.make_person(f"Goes {number}")
+    kept_person, merged_person = make.make_person(f"Stays {number}"), make.make_person(f"Goes {number}")
     for _ in range(5):
-        make.make_paper(edition, [goes])
-    make.make_committee_role(edition, goes)
+        make.make_paper(edition, [merged_person])
+    make.make_committee_role(edition, merged_person)
 
     def share() -> float:
-        moved = stays.authorships.count() + stays.committee_roles.count()
-        return float(moved + Person.objects.filter(pk=goes.pk, merged_into=stays).count()) / 7
+        moved = kept_person.authorships.count() + kept_person.committee_roles.count()
+        return float(moved + Person.objects.filter(pk=merged_person.pk, merged_into=kept_person).count()) / 7
 
-    return Job(lambda: merge.merge(stays, [goes]), share)
+    return Job(lambda: merge.merge(kept_person, [merged_person]), share)
 
 
-def announcing(number: int) -> Job:
+def release_job(number: int) -> Job:
     edition = Edition.objects.get(slug="2021")
     papers = [make.make_paper(edition, title=f"New {number}") for _ in range(3)]
 
     def share() -> float:
         release = Release.objects.filter(title=f"Release {number}").count()
-        told = Paper.objects.filter(pk__in=[one.pk for one in papers], announced_at__isnull=False).count()
-        return (release + told) / 4
+        announced = Paper.objects.filter(
+            pk__in=[paper.pk for paper in papers], announced_at__isnull=False
+        ).count()
+        return (release + announced) / 4
 
     return Job(lambda: announce(edition, timezone.now(), f"Release {number}"), share)
 
 
-def backing_up(number: int) -> Job:
+def backup_job(number: int) -> Job:
     path: Path = settings.VAR_DIR / "backups" / f"{number}.zip"
 
     def share() -> float:
@@ -134,9 +136,9 @@ def backing_up(number: int) -> Job:
 
 
 JOBS: dict[str, Callable[[int], Any]] = {
-    "import": importing_a_file,
-    "timetable": saving_a_timetable,
-    "merge": merging_people,
-    "release": announcing,
-    "backup": backing_up,
+    "import": import_job,
+    "timetable": timetable_job,
+    "merge": merge_job,
+    "release": release_job,
+    "backup": backup_job,
 }

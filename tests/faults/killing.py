@@ -25,40 +25,40 @@ from django.db import connection, connections  # noqa: E402
 from django.test import RequestFactory  # noqa: E402
 
 from pagecache import revisions  # noqa: E402
-from tests.faults.jobs import JOBS, Job, build  # noqa: E402
+from tests.faults.jobs import JOBS, Job, make_editions  # noqa: E402
 from website.wsgi import django as uncached  # noqa: E402
 from website.wsgi import pages  # noqa: E402
 
-SHOWN = ("/2021/", "/2021/schedule/", "/2021/papers/", "/2031/papers/", "/2021/changes/", "/people/")
-PATIENCE = 20.0
+PATHS = ("/2021/", "/2021/schedule/", "/2021/papers/", "/2031/papers/", "/2021/changes/", "/people/")
+TIMEOUT_SECONDS = 20.0
 
 
-def ask(application: Any, path: str) -> bytes:
+def get(application: Any, path: str) -> bytes:
     """Return the body of a page from a WSGI application; exit unless its status is 200."""
-    begun_with: list[str] = []
+    statuses: list[str] = []
     environ = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ
-    body = b"".join(application(environ, lambda status, headers, exc_info=None: begun_with.append(status)))
-    if begun_with != ["200 OK"]:
-        raise SystemExit(f"{path}: {begun_with}")
+    body = b"".join(application(environ, lambda status, headers, exc_info=None: statuses.append(status)))
+    if statuses != ["200 OK"]:
+        raise SystemExit(f"{path}: {statuses}")
     return body
 
 
-def older() -> list[str]:
+def stale_pages() -> list[str]:
     """Return the paths of cached pages that differ from the current pages."""
-    return [path for path in SHOWN if ask(pages, path) != ask(uncached, path)]
+    return [path for path in PATHS if get(pages, path) != get(uncached, path)]
 
 
-def faults() -> str:
-    """Return the faults that the command `verify` finds, one a line."""
-    said = StringIO()
+def verify_output() -> str:
+    """Return the problems that the command `verify` reports, one a line."""
+    out = StringIO()
     try:
-        call_command("verify", verbosity=0, stdout=said)
+        call_command("verify", verbosity=0, stdout=out)
     except CommandError:
-        return said.getvalue()
+        return out.getvalue()
     return ""
 
 
-def begun(job: Job) -> int:
+def start_in_child(job: Job) -> int:
     """Start the job in a child process with its own database connections; return the process id."""
     connections.close_all()
     child = os.fork()
@@ -72,10 +72,10 @@ def begun(job: Job) -> int:
     os._exit(0)
 
 
-def settle() -> None:
+def wait_for_disconnect() -> None:
     """Wait until PostgreSQL has ended the session of the killed process."""
-    end = time.monotonic() + PATIENCE
-    while connection.vendor == "postgresql" and time.monotonic() < end:
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while connection.vendor == "postgresql" and time.monotonic() < deadline:
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
@@ -85,51 +85,53 @@ def settle() -> None:
                 return
 
 
-def run(kind: str, number: int, took: float, chance: random.Random) -> tuple[list[str], bool, bool]:
-    """Run and kill a job once; return the faults, whether it was killed, and whether it was completed."""
+def run(kind: str, number: int, duration: float, rng: random.Random) -> tuple[list[str], bool, bool]:
+    """Run and kill a job once; return the problems, whether it was killed, and whether it was completed."""
     job = JOBS[kind](number)
-    for path in SHOWN:
-        ask(pages, path)
-    child = begun(job)
-    time.sleep(chance.uniform(0, took))
+    for path in PATHS:
+        get(pages, path)
+    child = start_in_child(job)
+    time.sleep(rng.uniform(0, duration))
     os.kill(child, signal.SIGKILL)
-    is_killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    settle()
+    was_killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    wait_for_disconnect()
     share = job.share()
-    wrong = [] if share in (0, 1) else [f"{share:.0%} of it is there"]
-    wrong += [f"{path} is older than the revision" for path in older()] + faults().splitlines()
+    problems = [] if share in (0, 1) else [f"{share:.0%} of it is there"]
+    problems += [
+        f"{path} is older than the revision" for path in stale_pages()
+    ] + verify_output().splitlines()
     if share == 0:
         job.work()
-        wrong += [] if job.share() == 1 else ["it cannot be begun again"]
-    return [f"{kind} {number}: {line}" for line in wrong], is_killed, share == 1
+        problems += [] if job.share() == 1 else ["it cannot be begun again"]
+    return [f"{kind} {number}: {line}" for line in problems], was_killed, share == 1
 
 
-def measured(kind: str) -> float:
+def measure_duration(kind: str) -> float:
     """Return the seconds that a job takes in a child process that is not killed."""
     job = JOBS[kind](0)
     start = time.monotonic()
-    os.waitpid(begun(job), 0)
-    took = time.monotonic() - start
+    os.waitpid(start_in_child(job), 0)
+    duration = time.monotonic() - start
     if job.share() != 1:
         raise SystemExit(f"{kind}: {job.share():.0%} of it is there though nobody killed it.")
-    return took
+    return duration
 
 
 def main(runs: int, seed: int) -> dict[str, Any]:
-    """Kill each kind of job `runs` times; return counts and faults."""
+    """Kill each kind of job `runs` times; return counts and problems."""
     revisions.POLL_SECONDS = -1.0
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
-    build()
-    chance, wrong, counts = random.Random(seed), list[str](), Counter[str]()
+    make_editions()
+    rng, problems, counts = random.Random(seed), list[str](), Counter[str]()
     for kind in JOBS:
-        took = measured(kind)
+        duration = measure_duration(kind)
         for number in range(1, runs + 1):
-            found, is_killed, is_whole = run(kind, number, took * 1.05, chance)
-            wrong += found
-            counts[f"{kind} {'whole' if is_whole else 'absent'}"] += 1
-            counts["killed"] += is_killed
-    return {"runs": runs * len(JOBS), "counts": counts, "wrong": wrong}
+            run_problems, was_killed, is_complete = run(kind, number, duration * 1.05, rng)
+            problems += run_problems
+            counts[f"{kind} {'whole' if is_complete else 'absent'}"] += 1
+            counts["killed"] += was_killed
+    return {"runs": runs * len(JOBS), "counts": counts, "wrong": problems}
 
 
 if __name__ == "__main__":

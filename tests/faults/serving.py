@@ -18,13 +18,13 @@ from pathlib import Path
 
 from tests.processes import HOST, ROOT, environment, free_port, make_tables, python, wait_for_port
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 SERVER = ["-m", "granian", "--interface", "wsgi", "--host", HOST, "--log-level", "critical"]
-STRENGTH = ["--blocking-threads", "4", "website.wsgi:application"]
+SERVER_OPTIONS = ["--blocking-threads", "4", "website.wsgi:application"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     text: str
@@ -38,36 +38,40 @@ class Site:
     port: int
     process: int
 
-    def ask(self, path: str, method: str = "GET", body: str = "") -> Answer:
+    def request(self, path: str, method: str = "GET", body: str = "") -> Response:
         """Return a response and its duration; raise an error after a minute without a response."""
-        began = time.monotonic()
-        connection = HTTPConnection(HOST, self.port, timeout=PATIENCE)
-        sent = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
-        connection.request(method, path, body or None, sent)
+        started = time.monotonic()
+        connection = HTTPConnection(HOST, self.port, timeout=TIMEOUT_SECONDS)
+        headers = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
+        connection.request(method, path, body or None, headers)
         response = connection.getresponse()
         text = response.read().decode(errors="replace")
         connection.close()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, headers, text, time.monotonic() - began)
+        response_headers = {name.lower(): value for name, value in response.getheaders()}
+        return Response(response.status, response_headers, text, time.monotonic() - started)
 
-    def until(self, path: str, status: int) -> Answer:
+    def wait_for_status(self, path: str, status: int) -> Response:
         """Repeat a request until it has this status, or until a time limit; return the last response."""
-        end = time.monotonic() + PATIENCE
-        while (answer := self.ask(path)).status != status and time.monotonic() < end:
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while (response := self.request(path)).status != status and time.monotonic() < deadline:
             time.sleep(0.1)
-        return answer
+        return response
 
-    def workers(self) -> list[int]:
+    def process_ids(self) -> list[int]:
         """Return the ids of the server's process and its workers."""
-        said = subprocess.run(["pgrep", "-P", str(self.process)], capture_output=True, text=True, check=False)
-        return [self.process, *map(int, said.stdout.split())]
+        result = subprocess.run(
+            ["pgrep", "-P", str(self.process)], capture_output=True, text=True, check=False
+        )
+        return [self.process, *map(int, result.stdout.split())]
 
 
 @contextmanager
 def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server during the block, then kill its process group."""
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
+    devnull = subprocess.DEVNULL
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=env, stdout=devnull, stderr=devnull, start_new_session=True
+    )
     try:
         wait_for_port(port, process)
         yield process
@@ -77,29 +81,29 @@ def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subp
         process.wait()
 
 
-def install(folder: Path, **more: str) -> None:
+def install(folder: Path, **env: str) -> None:
     """Create an installation in a folder: migrate, fill it with a program, and collect static files."""
-    if not more:
+    if not env:
         make_tables(folder)
     commands = ["-m bench.generate --papers 20", "manage.py collectstatic --noinput -v 0"]
-    for command in ["manage.py migrate -v 0", *commands] if more else commands:
-        said = python(folder, *command.split(), **more)
-        assert said.returncode == 0, said.stderr
+    for command in ["manage.py migrate -v 0", *commands] if env else commands:
+        result = python(folder, *command.split(), **env)
+        assert result.returncode == 0, result.stderr
 
 
 @contextmanager
-def serve(folder: Path, workers: int = 1, **more: str) -> Iterator[Site]:
+def serve(folder: Path, workers: int = 1, **env: str) -> Iterator[Site]:
     """Serve the installation in a folder during the block."""
     port = free_port()
-    command = [sys.executable, *SERVER, "--port", str(port), "--workers", str(workers), *STRENGTH]
-    with running(command, port, environment(folder, **more)) as process:
+    command = [sys.executable, *SERVER, "--port", str(port), "--workers", str(workers), *SERVER_OPTIONS]
+    with running(command, port, environment(folder, **env)) as process:
         yield Site(port, process.pid)
 
 
-def program(name: str) -> str:
+def find_program(name: str) -> str:
     """Return the path of an installed program, or "" if it is missing."""
-    places = [*Path("/usr/lib/postgresql").glob("*/bin"), Path("/usr/sbin"), Path("/usr/bin")]
-    return shutil.which(name, path=os.pathsep.join(map(str, places))) or ""
+    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), Path("/usr/sbin"), Path("/usr/bin")]
+    return shutil.which(name, path=os.pathsep.join(map(str, folders))) or ""
 
 
 class Cluster:
@@ -114,7 +118,7 @@ class Cluster:
         self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync")
 
     def _run(self, name: str, *words: str) -> None:
-        command = [program(name), "-D", str(self.folder / "data"), *words]
+        command = [find_program(name), "-D", str(self.folder / "data"), *words]
         subprocess.run(command, user=self.user, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
 
     def start(self) -> None:
@@ -133,18 +137,18 @@ class Cluster:
 def cluster() -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="plenary-cluster-"))
     try:
-        found = Cluster(folder)
-        found.start()
+        server = Cluster(folder)
+        server.start()
         try:
-            yield found
+            yield server
         finally:
             with suppress(subprocess.CalledProcessError):
-                found.stop()
+                server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Slowly:
+class SlowProxy:
     """A TCP proxy that delays each message of the client by `delay` seconds."""
 
     def __init__(self, port: int) -> None:
@@ -156,10 +160,10 @@ class Slowly:
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
-                here, _ = self._server.accept()
-                there = socket.create_connection((HOST, self.target))
-                threading.Thread(target=self._pass, args=(here, there, True), daemon=True).start()
-                threading.Thread(target=self._pass, args=(there, here, False), daemon=True).start()
+                client, _ = self._server.accept()
+                database = socket.create_connection((HOST, self.target))
+                threading.Thread(target=self._pass, args=(client, database, True), daemon=True).start()
+                threading.Thread(target=self._pass, args=(database, client, False), daemon=True).start()
 
     def _pass(self, source: socket.socket, target: socket.socket, is_slow: bool) -> None:
         with suppress(OSError), source, target:

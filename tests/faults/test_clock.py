@@ -28,53 +28,55 @@ def paper() -> Paper:
         return make.make_paper(make.make_edition(), title="Before")
 
 
-def kept(cache: PageCache) -> str:
+def cached_page(cache: PageCache) -> str:
     environ = RequestFactory().get(PATH).environ
     with left_open():
         return b"".join(cache(environ, lambda status, headers, exc_info=None: None)).decode()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("jump", JUMPS, ids=str)
-def test_change_is_seen_whatever_the_clock_says(
+def test_change_is_shown_after_a_clock_jump(
     jump: timedelta, paper: Paper, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     cache = PageCache(django)
     with time_machine.travel(NOON, tick=False):
-        before = kept(cache)
+        before = cached_page(cache)
     with time_machine.travel(NOON + jump, tick=False):
         paper.title = "Afterwards"
         paper.save()
-        after = kept(cache)
+        after = cached_page(cache)
 
     assert ("Before" in before, "Afterwards" in after) == (True, True)
 
 
 @pytest.mark.parametrize("jump", JUMPS, ids=str)
-def test_reader_who_has_an_older_copy_gets_the_new_one(jump: timedelta, paper: Paper, client: Client) -> None:
-    address = "/2021/papers.bib"
+def test_conditional_request_after_a_clock_jump_gets_the_new_version(
+    jump: timedelta, paper: Paper, client: Client
+) -> None:
+    url = "/2021/papers.bib"
     with time_machine.travel(NOON, tick=False):
-        had = client.get(address).headers["Last-Modified"]
-        same: Any = client.get(address, headers={"If-Modified-Since": had})
+        last_modified = client.get(url).headers["Last-Modified"]
+        unchanged: Any = client.get(url, headers={"If-Modified-Since": last_modified})
     with time_machine.travel(NOON + jump, tick=False):
         paper.title = "Afterwards"
         paper.save()
-        news: Any = client.get(address, headers={"If-Modified-Since": had})
+        changed: Any = client.get(url, headers={"If-Modified-Since": last_modified})
 
-    assert (same.status_code, news.status_code) == (304, 200)
+    assert (unchanged.status_code, changed.status_code) == (304, 200)
 
 
-def test_data_holds_after_a_clock_that_was_put_back(paper: Paper) -> None:
-    moments = []
+def test_changed_at_never_goes_back(paper: Paper) -> None:
+    times = []
     for hours in (0, -2, -5, 3):
         with time_machine.travel(NOON + timedelta(hours=hours), tick=False):
             paper.title = f"At {hours}"
             paper.save()
-            moments.append(Edition.objects.get().changed_at)
+            times.append(Edition.objects.get().changed_at)
     with time_machine.travel(NOON + timedelta(hours=4), tick=False):
         call_command("verify", "--repair", verbosity=0)
 
-    assert moments == [
+    assert times == [
         NOON,
         NOON + timedelta(seconds=1),
         NOON + timedelta(seconds=2),

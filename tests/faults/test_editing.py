@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.databases import told
+from tests.faults.databases import run_module
 
 # The results in docs/reliability.md are from a longer run.
 SECONDS = os.environ.get("EDIT_SECONDS", "5")
 
 
 @pytest.mark.server
-def test_twenty_editors_lose_nothing(tmp_path: Path) -> None:
-    found = told("tests.faults.editing", tmp_path, "--seconds", SECONDS)
+def test_twenty_concurrent_editors_lose_no_change(tmp_path: Path) -> None:
+    results = run_module("tests.faults.editing", tmp_path, "--seconds", SECONDS)
 
-    assert (found["lost"], found["failed"]) == ([], 0)
-    assert found["words"] > 0
-    assert found["moves"] > 0
+    assert (results["lost"], results["failed"]) == ([], 0)
+    assert results["words"] > 0
+    assert results["moves"] > 0

@@ -7,7 +7,7 @@ import pytest
 from markup import PARSER
 from markup.advice import advice
 
-WELL = [
+GOOD_TEXTS = [
     "Attention Is All You Need",
     "BERT",
     "BERT and GPT-4: LLMs for NLP",
@@ -19,13 +19,13 @@ WELL = [
 ]
 
 
-@pytest.mark.parametrize("source", WELL)
+@pytest.mark.parametrize("source", GOOD_TEXTS)
 def test_good_text_gets_no_advice(source: str) -> None:
     assert advice(source, is_title=True) == []
 
 
 @pytest.mark.parametrize(
-    ("source", "sentence"),
+    ("source", "message"),
     [
         (r"On $\foo x$", r"The formula “\foo x” cannot be rendered."),
         (r"Schr\"odinger", 'LaTeX outside of formulas: “\\"o”.'),
@@ -43,17 +43,17 @@ def test_good_text_gets_no_advice(source: str) -> None:
         ("R&amp;D", "The HTML “&amp;” is shown as written."),
     ],
 )
-def test_problems_get_advice(source: str, sentence: str) -> None:
-    found = advice(source, is_title=True)
+def test_problems_get_advice(source: str, message: str) -> None:
+    warnings = advice(source, is_title=True)
 
-    assert [one[: len(sentence)] for one in found] == [sentence]
+    assert [warning[: len(message)] for warning in warnings] == [message]
 
 
 def test_capitals_are_reported_for_titles_only() -> None:
     assert advice("WARNING: READ THIS FIRST") == []
 
 
-def test_formulas_in_capitals_do_not_make_a_title_shout() -> None:
+def test_capitals_in_formulas_are_not_reported() -> None:
     assert advice("NP $=$ PSPACE$(n)$ and $ABCDEF GHIJKL$", is_title=True) == []
 
 
@@ -64,11 +64,13 @@ def test_advice_on_a_hostile_text_is_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "most"), [("a plain line", 0), (r"$x$ and \textit{y}~z", 1), ("`" * 70_000, 0)]
+    ("source", "parse_count"), [("a plain line", 0), (r"$x$ and \textit{y}~z", 1), ("`" * 70_000, 0)]
 )
-def test_text_is_parsed_once_up_to_the_limit(source: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_parsed_once_up_to_the_limit(
+    source: str, parse_count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parse = Mock(wraps=PARSER.parse)
     monkeypatch.setattr(PARSER, "parse", parse)
     advice(source, is_title=True)
 
-    assert parse.call_count == most
+    assert parse.call_count == parse_count

@@ -5,8 +5,8 @@ import pytest
 from markup import block, inline, latex, plain
 from markup.advice import advice
 
-# Pairs of source and output; the words of both correspond.
-SIGNS = [
+# Pairs of commands and their characters, in the same order.
+SYMBOLS = [
     (r"\`a \'e \^o \"u \~n \=a \.z", "à é ô ü ñ ā ż"),
     (r"\c{c} \v{s} \H{o} \k{a} \u{g} \r{a} \d{h} \b{d}", "ç š ő ą ğ å ḥ ḏ"),
     (r"\.Z \.I \.e \.E \=A \=e \=E \=i \=I \=o \=O \=u \=U", "Ż İ ė Ė Ā ē Ē ī Ī ō Ō ū Ū"),
@@ -28,11 +28,11 @@ SIGNS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "text"), SIGNS)
-def test_commands_for_signs_are_read_as_the_signs(source: str, text: str) -> None:
-    for written, read in zip(source.split(), text.split(), strict=True):
-        assert plain(f"x {written} y") == f"x {read} y"
-        assert [one for one in advice(written) if "isn’t supported" in one] == []
+@pytest.mark.parametrize(("source", "text"), SYMBOLS)
+def test_symbol_commands_become_their_characters(source: str, text: str) -> None:
+    for command, symbol in zip(source.split(), text.split(), strict=True):
+        assert plain(f"x {command} y") == f"x {symbol} y"
+        assert [warning for warning in advice(command) if "isn’t supported" in warning] == []
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_commands_for_signs_are_read_as_the_signs(source: str, text: str) -> Non
         (r"a\ b\ c", "a b c"),
     ],
 )
-def test_spaces_accents_and_points_of_hyphenation(source: str, text: str) -> None:
+def test_spaces_accents_and_hyphenation_points(source: str, text: str) -> None:
     assert plain(source) == text
 
 
-def test_thin_space_and_hyphenation_are_kept() -> None:
+def test_thin_space_is_kept_and_hyphenation_point_is_removed() -> None:
     assert inline(r"10\,000") == "10\u2009000"
     assert latex(r"10\,000 a\-b") == r"10\,000 ab"
 
@@ -69,7 +69,7 @@ def test_thin_space_and_hyphenation_are_kept() -> None:
         ("texttt code lstinline path", "code"),
     ],
 )
-def test_commands_for_emphasis_become_its_tags(names: str, tag: str) -> None:
+def test_emphasis_commands_become_html_tags(names: str, tag: str) -> None:
     for name in names.split():
         assert inline(rf"a \{name}{{b c}} d") == f"a <{tag}>b c</{tag}> d"
         assert advice(rf"a \{name}{{b c}} d")[1:] == []
@@ -78,29 +78,29 @@ def test_commands_for_emphasis_become_its_tags(names: str, tag: str) -> None:
 @pytest.mark.parametrize(
     ("names", "tag"), [("em it itshape sl", "em"), ("bf bfseries", "strong"), ("tt ttfamily", "code")]
 )
-def test_groups_for_emphasis_become_its_tags(names: str, tag: str) -> None:
+def test_emphasis_groups_become_html_tags(names: str, tag: str) -> None:
     for name in names.split():
         assert inline(rf"a {{\{name} b c}} d") == f"a <{tag}>b c</{tag}> d"
 
 
-LOOKS = """
+FORMATTING_COMMANDS = """
 textsc textrm textsf textnormal textup textmd text mbox hbox underline uline textul ul mathrm mathbf mathit
 mathsf mathtt mathcal boldsymbol bm ensuremath uppercase protect rm sf sc tt normalfont scshape
 """
 
 
-@pytest.mark.parametrize("name", LOOKS.split())
+@pytest.mark.parametrize("name", FORMATTING_COMMANDS.split())
 def test_formatting_commands_leave_their_content(name: str) -> None:
     assert inline(rf"a \{name}{{b}} c") == "a b c"
-    assert [one for one in advice(rf"a \{name}{{b}} c") if "isn’t supported" in one] == []
+    assert [warning for warning in advice(rf"a \{name}{{b}} c") if "isn’t supported" in warning] == []
 
 
-def test_color_command_leaves_the_word() -> None:
+def test_color_command_leaves_its_content() -> None:
     assert plain(r"a \textcolor{red}{word} b") == "a word b"
     assert plain(r"a \textcolor{red} b") == "a red b"
 
 
-def test_accents_of_formulas_leave_no_stray_mark_in_prose() -> None:
+def test_math_accents_in_prose_leave_only_their_content() -> None:
     assert plain(r"the \underline{word} \hat{x} and \overline{y}") == "the word x and y"
 
 
@@ -111,26 +111,26 @@ def test_accents_of_formulas_leave_no_stray_mark_in_prose() -> None:
         ("citet citealt citeauthor citeyear textcite ref eqref cref Cref autoref", "a [x]. b"),
     ],
 )
-def test_references_are_left_out_or_named(names: str, text: str) -> None:
+def test_references_are_removed_or_shown_in_brackets(names: str, text: str) -> None:
     for name in names.split():
         assert plain(rf"a \{name}{{x}}. b") == text
-        assert [one for one in advice(rf"\{name}{{x}}") if "isn’t supported" in one] == []
+        assert [warning for warning in advice(rf"\{name}{{x}}") if "isn’t supported" in warning] == []
 
 
-def test_reference_takes_the_space_and_the_tie_before_it_along() -> None:
+def test_space_before_removed_commands_is_removed() -> None:
     assert plain(r"as in~\cite[p. 5][see]{a}, or ~ \citep {b}.") == "as in, or ~."
     assert plain(r"a \begin{itemize}b\end{itemize} c") == "a b c"
 
 
-def test_items_and_breaks_begin_lines() -> None:
+def test_items_and_line_breaks_start_new_lines() -> None:
     assert plain(r"\begin{itemize} \item a \item b\end{itemize}") == "• a\n• b"
-    for mark in (r"\par", r"\newline", r"\linebreak", r"\\", r" \\ "):
-        assert plain(f"a{mark} b") == "a\nb"
-        assert block(f"a{mark} b") == "<p>a<br>\nb</p>\n"
-        assert inline(f"a{mark} b") == "a b"
+    for command in (r"\par", r"\newline", r"\linebreak", r"\\", r" \\ "):
+        assert plain(f"a{command} b") == "a\nb"
+        assert block(f"a{command} b") == "<p>a<br>\nb</p>\n"
+        assert inline(f"a{command} b") == "a b"
 
 
-def test_break_before_everything_is_none() -> None:
+def test_leading_line_break_is_ignored() -> None:
     assert block(r"\\ \\ a") == "<p>a</p>\n"
     assert block(r"*b*\\ a") == "<p><em>b</em><br>\na</p>\n"
 
@@ -139,7 +139,7 @@ def test_break_before_everything_is_none() -> None:
     ("source", "text"),
     [(r"\say{hi}", "“hi”"), (r"\enquote{hi}", "“hi”"), (r"word\footnote{see}", "word(see)")],
 )
-def test_quotes_and_notes_have_their_signs(source: str, text: str) -> None:
+def test_quotes_and_footnotes_get_punctuation(source: str, text: str) -> None:
     assert plain(source) == text
 
 
@@ -153,7 +153,7 @@ def test_quotes_and_notes_have_their_signs(source: str, text: str) -> None:
         (r"{\tt{x}} y", "<code>{x}</code> y"),
     ],
 )
-def test_code_is_shown_as_it_is_without_its_markup(source: str, html: str) -> None:
+def test_code_is_shown_literally_without_its_markup(source: str, html: str) -> None:
     assert inline(source) == html
     assert block(source) == f"<p>{html}</p>\n"
 
@@ -174,13 +174,13 @@ def test_groups_render_their_content(source: str, html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "read"), [(r"\mbox{", 20), (r"\emph{", 10), (r"{\em ", 10), (r"\href{/a}{", 19)]
+    ("command", "max_depth"), [(r"\mbox{", 20), (r"\emph{", 10), (r"{\em ", 10), (r"\href{/a}{", 19)]
 )
 @pytest.mark.parametrize("depth", [9, 10, 11, 20, 21, 1000])
-def test_commands_are_read_to_a_depth_and_stay_as_written_below(command: str, read: int, depth: int) -> None:
-    below = max(0, depth - read)
+def test_commands_nested_too_deep_stay_as_written(command: str, max_depth: int, depth: int) -> None:
+    unread = max(0, depth - max_depth)
 
-    assert plain(command * depth + "x" + "}" * depth) == command * below + "x" + "}" * below
+    assert plain(command * depth + "x" + "}" * depth) == command * unread + "x" + "}" * unread
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_commands_are_read_to_a_depth_and_stay_as_written_below(command: str, re
         (r"\one\two three", r"\one\two three"),
     ],
 )
-def test_unknown_commands_are_read_by_name_and_paths_stay(source: str, text: str) -> None:
+def test_unknown_commands_become_their_names_and_paths_stay(source: str, text: str) -> None:
     assert plain(source) == text
 
 
@@ -205,10 +205,10 @@ def test_unknown_commands_are_read_by_name_and_paths_stay(source: str, text: str
         (r"\emph \textbf{} \cite", []),
     ],
 )
-def test_commands_that_are_not_understood_are_named_once(source: str, names: list[str]) -> None:
-    found = [one for one in advice(source) if "isn’t supported" in one]
+def test_unsupported_commands_are_reported_once(source: str, names: list[str]) -> None:
+    warnings = [warning for warning in advice(source) if "isn’t supported" in warning]
 
-    assert found == [f"The LaTeX command “{name}” isn’t supported." for name in names]
+    assert warnings == [f"The LaTeX command “{name}” isn’t supported." for name in names]
 
 
 REL = 'rel="nofollow noopener"'
@@ -230,11 +230,11 @@ REL = 'rel="nofollow noopener"'
         (r"\url{ /a } b \url", f'<a href="/a" {REL}>/a</a> b url'),
     ],
 )
-def test_links_of_tex_are_links_where_their_addresses_are_safe(source: str, html: str) -> None:
+def test_tex_links_become_html_links_if_their_urls_are_safe(source: str, html: str) -> None:
     assert block(source) == f"<p>{html}</p>\n"
 
 
-def test_links_of_tex_are_links_in_latex() -> None:
+def test_tex_links_stay_links_in_latex() -> None:
     assert latex(r"\href{https://a.example/x_y}{a} \url{https://a.example/x\_y}") == (
         r"\href{https://a.example/x\_y}{a} \url{https://a.example/x_y}"
     )

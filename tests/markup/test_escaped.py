@@ -12,16 +12,16 @@ import markup
 ALPHABET = st.sampled_from([*"ab 1*_[]<>{}()$\\~`'\"-:/.,!#+=|&^%@é—"])
 
 
-def shown(source: str) -> str:
+def displayed_text(source: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", markup.inline(source)))
 
 
 @given(st.text(ALPHABET, max_size=30))
-def test_a_title_is_shown_letter_by_letter(text: str) -> None:
+def test_escaped_text_is_shown_literally(text: str) -> None:
     source = markup.escape_markup(text)
 
     assert markup.plain(source).split() == text.split()
-    assert shown(source).split() == text.split()
+    assert displayed_text(source).split() == text.split()
 
 
 @pytest.mark.parametrize(
@@ -38,23 +38,26 @@ def test_a_title_is_shown_letter_by_letter(text: str) -> None:
         "https://example.org/a_b*c",
     ],
 )
-def test_well_known_traps(text: str) -> None:
-    assert (markup.plain(markup.escape_markup(text)), shown(markup.escape_markup(text))) == (text, text)
+def test_text_that_looks_like_markup_is_shown_literally(text: str) -> None:
+    assert (markup.plain(markup.escape_markup(text)), displayed_text(markup.escape_markup(text))) == (
+        text,
+        text,
+    )
 
 
 @pytest.mark.parametrize(
     "text", ["Attention Is All You Need", "A title: with, marks; (and) more!", "5 - 3 = 2"]
 )
-def test_text_without_signs_stays_as_it_is(text: str) -> None:
+def test_text_without_special_characters_is_unchanged(text: str) -> None:
     assert markup.escape_markup(text) == text
 
 
 @given(st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15))
-def test_parts_of_a_line_are_shown_letter_by_letter(before: str, middle: str, after: str) -> None:
+def test_escaped_parts_of_a_line_are_shown_literally(before: str, middle: str, after: str) -> None:
     parts = [markup.escape_markup(part, is_part=True) for part in (before, f"x{middle}", after)]
     source = r"{}\emph{{{}}}{}".format(*parts)
 
-    assert shown(source).split() == f"{before}x{middle}{after}".split()
+    assert displayed_text(source).split() == f"{before}x{middle}{after}".split()
 
 
 @pytest.mark.parametrize(
@@ -68,5 +71,5 @@ def test_parts_of_a_line_are_shown_letter_by_letter(before: str, middle: str, af
         ("# no heading\n> no quotation", "\\# no heading\n\\> no quotation"),
     ],
 )
-def test_authors_tex_is_kept_in_abstracts(text: str, source: str) -> None:
+def test_tex_is_kept_in_abstracts(text: str, source: str) -> None:
     assert markup.escape_markup(text, has_tex=True) == source

@@ -9,7 +9,7 @@ from markup import CLEANER, MATH_ATTRIBUTES, MATH_TAGS, block, formula
 
 
 @pytest.mark.parametrize(
-    ("tex", "line"),
+    ("tex", "text"),
     [
         (r"\mathbf{x}\mathcal{O}\mathfrak{g}\mathsf{S}\mathtt{t}\boldsymbol{\alpha}", "xOgStα"),
         (r"\hat{x}\tilde{y}\bar{z}\overline{w}\dot{x}\ddot{x}\vec{v}", "x̂ỹz̄w̄ẋẍv⃗"),
@@ -53,12 +53,12 @@ from markup import CLEANER, MATH_ATTRIBUTES, MATH_TAGS, block, formula
         (r"\mathrel{+}\mathpunct{,}\mathop{x}", "+,x"),
     ],
 )
-def test_formula_is_read_as_people_write_it(tex: str, line: str) -> None:
-    assert formula.plain(tex) == line
+def test_formula_as_plain_text(tex: str, text: str) -> None:
+    assert formula.plain(tex) == text
 
 
 @pytest.mark.parametrize(
-    ("tex", "line"),
+    ("tex", "text"),
     [
         (r"\foo{\mathbf{x}}_{1}\alpha\beta", "foo x_1αβ"),
         (r"\foo\$ \% x", "foo $ % x"),
@@ -69,9 +69,9 @@ def test_formula_is_read_as_people_write_it(tex: str, line: str) -> None:
         ("x" * 2001, "x" * 2001),
     ],
 )
-def test_formula_that_cannot_be_drawn_is_read_without_its_markup(tex: str, line: str) -> None:
+def test_unsupported_formula_is_plain_text_without_markup(tex: str, text: str) -> None:
     assert formula.mathml(tex) is None
-    assert formula.plain(tex) == line
+    assert formula.plain(tex) == text
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_formula_that_cannot_be_drawn_is_read_without_its_markup(tex: str, line:
         "{x}" * 60 + "x^2_3" * 60,
     ],
 )
-def test_formula_up_to_the_limits_is_drawn(tex: str) -> None:
+def test_formula_within_the_limits_is_rendered(tex: str) -> None:
     assert formula.mathml(tex) is not None
 
 
 @pytest.mark.parametrize(
     "tex", [r"\left(" * 41 + "x" + r"\right)" * 41, r"\begin{matrix}" * 41 + "x" + r"\end{matrix}" * 41]
 )
-def test_formula_that_nests_too_deep_is_not_drawn(tex: str) -> None:
+def test_formula_nested_too_deep_is_not_rendered(tex: str) -> None:
     assert formula.mathml(tex) is None
 
 
@@ -109,17 +109,17 @@ def test_formula_that_nests_too_deep_is_not_drawn(tex: str) -> None:
         r"\require",
     ],
 )
-def test_formula_that_would_write_into_the_page_is_not_drawn(command: str) -> None:
+def test_formula_with_an_unsafe_command_is_not_rendered(command: str) -> None:
     assert formula.mathml(rf"{command}{{a}}{{b}} x") is None
 
 
-def rows(tex: str) -> str:
+def inner_mathml(tex: str) -> str:
     """Return the MathML of a formula without its `math` element."""
     return re.sub(r"^<math[^>]*>(.*)</math>$", r"\1", formula.mathml(tex) or "")
 
 
 @pytest.mark.parametrize(
-    ("tex", "drawn"),
+    ("tex", "mathml"),
     [
         (r"\mathrm{KL}x", "<mrow><mrow><mi>KL</mi></mrow><mi>x</mi></mrow>"),
         (r"\mathrm{d}x", "<mrow><mi>d</mi><mi>x</mi></mrow>"),
@@ -139,15 +139,15 @@ def rows(tex: str) -> str:
         (r"ab", "<mrow><mi>a</mi><mi>b</mi></mrow>"),
     ],
 )
-def test_formula_is_drawn_with_real_letters_and_spaces(tex: str, drawn: str | None) -> None:
-    assert rows(tex) == drawn if drawn else "mspace" not in rows(tex)
+def test_mathml_has_unicode_letters_and_spaces(tex: str, mathml: str | None) -> None:
+    assert inner_mathml(tex) == mathml if mathml else "mspace" not in inner_mathml(tex)
 
 
 def test_functions_are_spaced_in_matrix_cells() -> None:
-    assert rows(r"\begin{matrix}n\log n\end{matrix}").count("mspace") == 4
+    assert inner_mathml(r"\begin{matrix}n\log n\end{matrix}").count("mspace") == 4
 
 
-def test_formula_has_a_text_for_screen_readers() -> None:
+def test_formula_has_an_alttext() -> None:
     assert (formula.mathml("a<b") or "").startswith('<math alttext="a &lt; b"><mrow>')
     assert (formula.mathml("a", display=True) or "").startswith('<math alttext="a" display="block">')
 
@@ -165,13 +165,13 @@ def test_formula_has_a_text_for_screen_readers() -> None:
         r"\mathinner",
     ],
 )
-def test_class_of_an_operator_leaves_the_operator(command: str) -> None:
+def test_operator_class_commands_leave_the_operator(command: str) -> None:
     for tex in (rf"a{command}{{+}}b", rf"a{command}+b"):
         assert re.findall(">([^<])<", str(block(f"${tex}$"))) == ["a", "+", "b"]
 
 
 # Formulas that together need every allowed tag and attribute.
-DRAWN = [
+RENDERED_FORMULAS = [
     r"x_1^2+a_b^{c'}\text{ if }\frac{1}{\sqrt{x}}\sqrt[3]{y}\,z",
     r"\binom{n}{k}\hat{x}\sum\limits_{i=1}^n\lim_{x\to0}\overset{a}{b}\underset{a}{b}\Pr(A)\textbf{a}",
     r"\Bigl[x\Bigr)\left\{y\right.\clap{x}\smash{y}\boxed{z}\phantom{x}",
@@ -182,28 +182,30 @@ DRAWN = [
 ]
 
 
-def parts(html: str) -> Iterator[str]:
+def tags_and_attributes(html: str) -> Iterator[str]:
     """Yield each tag as `<name` and each attribute as ` name="value"`."""
     for tag, attributes in re.findall(r"<([a-z]+)([^>]*)>", html):
         yield f"<{tag}"
         yield from re.findall(r' ([\w-]+="[^"]*")', attributes)
 
 
-@pytest.mark.parametrize("tex", DRAWN)
-def test_formula_passes_the_gate_whole(tex: str) -> None:
-    drawn = formula.mathml(tex, display=True)
+@pytest.mark.parametrize("tex", RENDERED_FORMULAS)
+def test_sanitizer_keeps_formulas_unchanged(tex: str) -> None:
+    mathml = formula.mathml(tex, display=True)
 
-    assert drawn is not None
-    assert sorted(parts(str(CLEANER.clean(drawn)))) == sorted(parts(drawn))
+    assert mathml is not None
+    assert sorted(tags_and_attributes(str(CLEANER.clean(mathml)))) == sorted(tags_and_attributes(mathml))
 
 
 def test_allowed_html_is_only_what_formulas_need() -> None:
     needed = {
-        part.partition("=")[0] for tex in DRAWN for part in parts(formula.mathml(tex, display=True) or "")
+        part.partition("=")[0]
+        for tex in RENDERED_FORMULAS
+        for part in tags_and_attributes(formula.mathml(tex, display=True) or "")
     }
 
     assert {f"<{tag}" for tag in MATH_TAGS} | MATH_ATTRIBUTES == needed
 
 
-def test_formula_that_cannot_be_drawn_is_shown_as_code() -> None:
+def test_unsupported_formula_is_shown_as_code() -> None:
     assert block("$$\n\\foo{x}<y\n$$") == ('<div class="math"><code class="tex">\\foo{x}&lt;y</code></div>\n')

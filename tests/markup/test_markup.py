@@ -1,4 +1,4 @@
-"""Tests of mixed Markdown and TeX: blocks, formulas in prose, signs, addresses; and LaTeX output."""
+"""Tests of mixed Markdown and TeX: blocks, formulas in prose, punctuation, URLs; and LaTeX output."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from markup import MAX_MARKUP_CHARS, block, inline, latex, plain, slug
 from markup.advice import advice
 
 X = '<math alttext="x"><mrow><mi>x</mi></mrow></math>'
-SHOWN = '<math alttext="x" display="block"><mrow><mi>x</mi></mrow></math>'
+X_DISPLAYED = '<math alttext="x" display="block"><mrow><mi>x</mi></mrow></math>'
 REL = 'rel="nofollow noopener"'
 
 # Blocks
@@ -61,15 +61,15 @@ def test_block_renders_markdown(source: str, html: str) -> None:
 @pytest.mark.parametrize(
     ("source", "html"),
     [
-        ("$$ x $$", f'<div class="math">{SHOWN}</div>\n'),
-        ("a\n\\[ x \\]\nb", f'<p>a</p>\n<div class="math">{SHOWN}</div>\n<p>b</p>\n'),
-        ("   $$\nx\n  $$ \nb", f'<div class="math">{SHOWN}</div>\n<p>b</p>\n'),
-        ("\\begin{equation*}\nx\n\\end{equation*}", f'<div class="math">{SHOWN}</div>\n'),
-        ("- a\n  $$\n  x\n  $$", f'<ul>\n<li>a<div class="math">{SHOWN}</div>\n</li>\n</ul>\n'),
-        ("> $$x$$", f'<blockquote>\n<div class="math">{SHOWN}</div>\n</blockquote>\n'),
-        ("a $$x$$ b", f"<p>a {SHOWN} b</p>\n"),
-        ("$$x$$ b $$x$$", f"<p>{SHOWN} b {SHOWN}</p>\n"),
-        ("    $$x$$", f"<p>{SHOWN}</p>\n"),
+        ("$$ x $$", f'<div class="math">{X_DISPLAYED}</div>\n'),
+        ("a\n\\[ x \\]\nb", f'<p>a</p>\n<div class="math">{X_DISPLAYED}</div>\n<p>b</p>\n'),
+        ("   $$\nx\n  $$ \nb", f'<div class="math">{X_DISPLAYED}</div>\n<p>b</p>\n'),
+        ("\\begin{equation*}\nx\n\\end{equation*}", f'<div class="math">{X_DISPLAYED}</div>\n'),
+        ("- a\n  $$\n  x\n  $$", f'<ul>\n<li>a<div class="math">{X_DISPLAYED}</div>\n</li>\n</ul>\n'),
+        ("> $$x$$", f'<blockquote>\n<div class="math">{X_DISPLAYED}</div>\n</blockquote>\n'),
+        ("a $$x$$ b", f"<p>a {X_DISPLAYED} b</p>\n"),
+        ("$$x$$ b $$x$$", f"<p>{X_DISPLAYED} b {X_DISPLAYED}</p>\n"),
+        ("    $$x$$", f"<p>{X_DISPLAYED}</p>\n"),
         ("$$x\n\ny$$", "<p>$$x</p>\n<p>y$$</p>\n"),
         ("$$ $$", "<p>$$ $$</p>\n"),
         ("$$", "<p>$$</p>\n"),
@@ -80,16 +80,16 @@ def test_formula_on_lines_of_its_own_is_displayed(source: str, html: str) -> Non
     assert block(source) == html
 
 
-@pytest.mark.parametrize(("lines", "is_drawn"), [(59, True), (60, False)])
-def test_displayed_formula_has_at_most_sixty_lines(lines: int, is_drawn: bool) -> None:
+@pytest.mark.parametrize(("lines", "is_rendered"), [(59, True), (60, False)])
+def test_displayed_formula_has_at_most_sixty_lines(lines: int, is_rendered: bool) -> None:
     source = "$$" + "\nx" * lines + "\n$$"
 
-    assert ('<div class="math">' in block(source)) is is_drawn
+    assert ('<div class="math">' in block(source)) is is_rendered
 
 
 def test_displayed_formula_begins_after_text_without_an_empty_line() -> None:
     for before in ("a\n", "> a\n> ", "- a\n  "):
-        assert f'<div class="math">{SHOWN}</div>' in block(f"{before}$$x$$")
+        assert f'<div class="math">{X_DISPLAYED}</div>' in block(f"{before}$$x$$")
 
 
 # Formulas in prose
@@ -117,16 +117,16 @@ def test_displayed_formula_begins_after_text_without_an_empty_line() -> None:
         (r"\[a", "[a"),
     ],
 )
-def test_dollars_and_brackets_hold_formulas_or_prose(source: str, text: str) -> None:
+def test_formulas_and_prose_in_dollars_and_brackets(source: str, text: str) -> None:
     assert plain(source) == text.replace("5ᵃbc", "5^abc")
 
 
-def test_formula_in_prose_has_at_most_two_thousand_signs() -> None:
+def test_formula_in_prose_has_at_most_2000_characters() -> None:
     assert plain(f"${'x' * 1999}$") == "x" * 1999
     assert plain(f"${'x' * 2001}$") == f"${'x' * 2001}$"
 
 
-def test_title_shows_its_formulas_in_the_line() -> None:
+def test_title_shows_formulas_inline() -> None:
     assert inline("a $$x$$ b") == f"a {X} b"
     assert inline('"a" & b') == '"a" &amp; b'
     assert inline("![a](/b) [*c*](/d) e\\\\ f") == "a <em>c</em> e f"
@@ -155,21 +155,21 @@ def test_quotes_dashes_and_products(source: str, text: str) -> None:
 
 @pytest.mark.parametrize("before", ["a", "a.", "a,", "a)", "50%", "$x$", "\\emph{a}"])
 @pytest.mark.parametrize("after", ["b", "5", "\\emph{b}", "$x$", "(b)"])
-def test_ties_bind_words_numbers_and_what_is_marked_up(before: str, after: str) -> None:
+def test_tie_between_words_is_a_no_break_space(before: str, after: str) -> None:
     assert "\u00a0" in inline(f"{before}~{after}").replace("&nbsp;", "\u00a0")
     assert plain(f"{before}~{after}") == f"{plain(before)} {plain(after)}"
 
 
 @pytest.mark.parametrize("source", ["~5", "5~6", "a~ b", "(~b", "a~", "~", "a~-b"])
-def test_other_tildes_stay(source: str) -> None:
+def test_tilde_that_is_no_tie_stays(source: str) -> None:
     assert plain(source) == source
 
 
-# Addresses
+# URLs
 
 
 @pytest.mark.parametrize(
-    ("source", "address"),
+    ("source", "url"),
     [
         ("https://a.example/x.", "https://a.example/x"),
         ("(http://a.example/(y))", "http://a.example/(y)"),
@@ -181,27 +181,27 @@ def test_other_tildes_stay(source: str) -> None:
         ("https://a.example/a)b", "https://a.example/a)b"),
     ],
 )
-def test_bare_address_is_linked_without_the_sentences_signs(source: str, address: str) -> None:
+def test_bare_url_is_linked_without_adjacent_punctuation(source: str, url: str) -> None:
     html = block(source)
 
     assert html.count("<a ") == 1
-    assert f"{REL}>{address}</a>" in html
+    assert f"{REL}>{url}</a>" in html
 
 
 @pytest.mark.parametrize("source", ["ahttps://d.example", "https://", "https://.", "ftp://a.example", "://a"])
-def test_what_is_no_address_is_not_linked(source: str) -> None:
+def test_invalid_url_is_not_linked(source: str) -> None:
     assert block(source) == f"<p>{source}</p>\n"
 
 
-def test_address_inside_a_link_is_no_second_link() -> None:
+def test_url_inside_a_link_is_no_second_link() -> None:
     assert block("[t https://a.example](https://b.example)") == (
         f'<p><a href="https://b.example" {REL}>t https://a.example</a></p>\n'
     )
 
 
-@pytest.mark.parametrize("address", ["//evil.example", "x.html", "#a", "ftp://a.example"])
-def test_link_to_anything_but_the_web_mail_and_our_own_pages_is_none(address: str) -> None:
-    assert "<a" not in block(f"[x]({address}) *y*")
+@pytest.mark.parametrize("url", ["//evil.example", "x.html", "#a", "ftp://a.example"])
+def test_link_with_a_disallowed_target_is_removed(url: str) -> None:
+    assert "<a" not in block(f"[x]({url}) *y*")
 
 
 # Plain text and LaTeX
@@ -239,24 +239,24 @@ def test_link_to_anything_but_the_web_mail_and_our_own_pages_is_none(address: st
         ),
     ],
 )
-def test_text_without_html(source: str, text: str, tex: str) -> None:
+def test_text_as_plain_text_and_latex(source: str, text: str, tex: str) -> None:
     assert (plain(source), latex(source)) == (text, tex)
 
 
 @pytest.mark.parametrize("length", [60_000, 60_001])
-def test_long_text_is_whole_and_without_markup_beyond_the_limit(length: int) -> None:
+def test_markup_is_ignored_in_text_beyond_the_limit(length: int) -> None:
     source = "*a* & " + "b" * (length - 6)
-    is_read = length == 60_000
+    has_markup = length == 60_000
 
-    assert plain(source).startswith("a & b" if is_read else "*a* & b")
-    assert latex(source).startswith("\\emph{a} \\& b" if is_read else "*a* \\& b")
-    assert inline(source).startswith("<em>a</em> &amp; b" if is_read else "*a* &amp; b")
-    assert block(source).startswith("<p><em>a</em> &amp; b" if is_read else "<p>*a* &amp; b")
-    assert len(plain(source)) == length - 2 * is_read
+    assert plain(source).startswith("a & b" if has_markup else "*a* & b")
+    assert latex(source).startswith("\\emph{a} \\& b" if has_markup else "*a* \\& b")
+    assert inline(source).startswith("<em>a</em> &amp; b" if has_markup else "*a* &amp; b")
+    assert block(source).startswith("<p><em>a</em> &amp; b" if has_markup else "<p>*a* &amp; b")
+    assert len(plain(source)) == length - 2 * has_markup
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "expected"),
     [
         ("a-b--c", "a-b-c"),
         ("-a-", "a"),
@@ -274,8 +274,8 @@ def test_long_text_is_whole_and_without_markup_beyond_the_limit(length: int) -> 
         ("Łukasz Ångström", "lukasz-angstrom"),
     ],
 )
-def test_slug_is_ascii_short_and_ends_with_a_word(source: str, words: str) -> None:
-    assert slug(source) == words
+def test_slug_is_ascii_short_and_ends_with_a_word(source: str, expected: str) -> None:
+    assert slug(source) == expected
 
 
 def test_slug_falls_back_to_the_given_word() -> None:
@@ -286,7 +286,7 @@ def test_slug_falls_back_to_the_given_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "shouts"),
+    ("title", "is_reported"),
     [
         ("ABCD EFGH", False),
         ("ABCD EFGHI", True),
@@ -295,12 +295,12 @@ def test_slug_falls_back_to_the_given_word() -> None:
         ("ABCD EFGHI of", False),
     ],
 )
-def test_title_shouts_with_two_words_of_nine_capitals(title: str, shouts: bool) -> None:
-    assert advice(title, is_title=True) == ["The title is in all caps."] * shouts
+def test_title_in_all_caps_is_reported(title: str, is_reported: bool) -> None:
+    assert advice(title, is_title=True) == ["The title is in all caps."] * is_reported
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "quotes"),
     [
         (r"\textit{a} and \textbf{b}~c", "“\\textit”, “\\textbf”"),
         (r"\'a \'b \'e \'i", "“\\'a”, “\\'b”, “\\'e”"),
@@ -309,24 +309,24 @@ def test_title_shouts_with_two_words_of_nine_capitals(title: str, shouts: bool) 
         (r"\Walrus* \textit{x}", "“\\textit”"),
     ],
 )
-def test_latex_in_prose_is_quoted_three_times_at_most(source: str, found: str) -> None:
-    warnings = [one for one in advice(source) if one.startswith("LaTeX")]
+def test_warning_quotes_at_most_three_latex_commands(source: str, quotes: str) -> None:
+    warnings = [warning for warning in advice(source) if warning.startswith("LaTeX")]
 
-    assert warnings == [f"LaTeX outside of formulas: {found}. Use the letters themselves, and Markdown."]
+    assert warnings == [f"LaTeX outside of formulas: {quotes}. Use the letters themselves, and Markdown."]
 
 
-def test_text_beyond_the_limit_is_shown_whole_with_a_warning() -> None:
+def test_text_beyond_the_limit_is_shown_without_markup_and_reported() -> None:
     source = "*a* " * MAX_MARKUP_CHARS
 
     assert block(source) == f"<p>{source.strip()}</p>"
     assert advice(source) == ["Longer than 60,000 characters: shown without markup."]
 
 
-def test_advice_says_how_to_write_a_dollar() -> None:
+def test_unpaired_dollar_is_reported() -> None:
     assert advice("a $x b") == [
         "Unpaired dollar sign: a formula may not be closed. For a plain dollar sign write \\$."
     ]
 
 
-def test_displayed_formula_in_a_line_leaves_no_dollar_alone() -> None:
+def test_displayed_formula_in_a_line_is_no_unpaired_dollar() -> None:
     assert advice("a $$x$$ b \\$ $5") == []

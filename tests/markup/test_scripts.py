@@ -42,6 +42,6 @@ def test_line_is_in_the_script_of_most_of_its_letters(line: str, tag: str) -> No
     assert language_of_line(line) == tag
 
 
-def test_title_has_its_language() -> None:
+def test_title_has_a_lang_attribute() -> None:
     assert inline("深層学習 & *翻訳*") == '<span lang="und-Hani">深層学習 &amp; <em>翻訳</em></span>'
     assert inline("Deep & *Learning*") == "Deep &amp; <em>Learning</em>"

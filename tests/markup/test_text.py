@@ -1,7 +1,8 @@
+"""Tests of texts with Markdown and TeX: rendering, safety, slugs, warnings."""
+
 import re
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
@@ -26,9 +27,8 @@ from markup.advice import advice
 
 pytestmark = pytest.mark.anywhere
 
-TRAP = r"$a_1+b_2$, costs $5 and $6, \emph{x} y \emph{z}, Q\&A"
-WRITERS: tuple[Callable[[str], str], ...] = (block, inline, plain, latex)
-HARMLESS_ADDRESS = re.compile(r"https?://|mailto:|/(?![/\\])")
+MIXED_TEXT = r"$a_1+b_2$, costs $5 and $6, \emph{x} y \emph{z}, Q\&A"
+HARMLESS_URL = re.compile(r"https?://|mailto:|/(?![/\\])")
 PAYLOADS = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -55,51 +55,51 @@ PAYLOADS = [
 
 def problems(source: str) -> list[str]:
     """Return the warnings about a text, except those about LaTeX that Unicode letters could replace."""
-    return [one for one in advice(source) if not one.startswith("LaTeX outside of formulas")]
+    return [warning for warning in advice(source) if not warning.startswith("LaTeX outside of formulas")]
 
 
 class Page(HTMLParser):
-    """Parser that collects the tags, the names of attributes and the addresses of links."""
+    """Parser that collects the tags, the names of attributes and the URLs of links."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
-        self.addresses: list[str] = []
+        self.urls: list[str] = []
         self.feed(html)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes.update(name for name, _ in attrs)
-        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "xlink:href")]
+        self.urls += [value or "" for name, value in attrs if name in ("href", "src", "xlink:href")]
 
 
 def assert_harmless(html: str) -> None:
     page = Page(html)
-    active = {"script", "img", "svg", "iframe", "style", "object", "form", "annotation-xml"}
-    assert page.tags & active == set()
+    active_tags = {"script", "img", "svg", "iframe", "style", "object", "form", "annotation-xml"}
+    assert page.tags & active_tags == set()
     assert {
         name for name in page.attributes if name.startswith("on") or name in ("style", "src", "id")
     } == set()
-    foreign = [address for address in page.addresses if not HARMLESS_ADDRESS.match(address)]
-    assert foreign == []
+    harmful = [url for url in page.urls if not HARMLESS_URL.match(url)]
+    assert harmful == []
 
 
-# TeX, Markdown and money
+# TeX, Markdown and prices
 
 
-def test_latex_is_neither_raw_nor_mangled_and_money_is_no_formula() -> None:
-    html = block(TRAP)
+def test_tex_is_rendered_and_prices_are_not_formulas() -> None:
+    html = block(MIXED_TEXT)
     assert html == (
         '<p><span class="formula"><math alttext="a₁+b₂"><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>+</mo>'
         "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>,</span> costs $5 and $6, "
         "<em>x</em> y <em>z</em>, Q&amp;A</p>\n"
     )
-    assert inline(TRAP) == html.removeprefix("<p>").removesuffix("</p>\n")
-    assert plain(TRAP) == "a₁+b₂, costs $5 and $6, x y z, Q&A"
-    assert latex(TRAP) == r"$a_1+b_2$, costs \$5 and \$6, \emph{x} y \emph{z}, Q\&A"
-    assert problems(TRAP) == []
+    assert inline(MIXED_TEXT) == html.removeprefix("<p>").removesuffix("</p>\n")
+    assert plain(MIXED_TEXT) == "a₁+b₂, costs $5 and $6, x y z, Q&A"
+    assert latex(MIXED_TEXT) == r"$a_1+b_2$, costs \$5 and \$6, \emph{x} y \emph{z}, Q\&A"
+    assert problems(MIXED_TEXT) == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_latex_is_neither_raw_nor_mangled_and_money_is_no_formula() -> None:
         "$",
     ],
 )
-def test_prices_stay_prices(prices: str) -> None:
+def test_prices_are_not_formulas(prices: str) -> None:
     assert plain(prices) == inline(prices) == prices
 
 
@@ -131,7 +131,7 @@ def test_prices_stay_prices(prices: str) -> None:
         (r"unknown $\foo{x}_1$ stays", "unknown foo x_1 stays"),
     ],
 )
-def test_formulas_read_as_people_write_them(source: str, text: str) -> None:
+def test_formulas_as_plain_text(source: str, text: str) -> None:
     assert plain(source) == text
 
 
@@ -162,11 +162,11 @@ def test_formulas_read_as_people_write_them(source: str, text: str) -> None:
         (r"$\foo{x}$", r'<code class="tex">\foo{x}</code>'),
     ],
 )
-def test_inline_shows_what_the_author_meant(source: str, html: str) -> None:
+def test_inline_renders_tex_and_markdown(source: str, html: str) -> None:
     assert inline(source) == html
 
 
-def test_addresses_are_linked_whole() -> None:
+def test_urls_are_linked_completely() -> None:
     rel = 'rel="nofollow noopener"'
     assert block("See https://a.example/b_c_d_(e). And (http://f.example/~g).") == (
         f'<p>See <a href="https://a.example/b_c_d_(e)" {rel}>https://a.example/b_c_d_(e)</a>. '
@@ -178,7 +178,7 @@ def test_addresses_are_linked_whole() -> None:
     assert block("[here](/2026/papers/)") == f'<p><a href="/2026/papers/" {rel}>here</a></p>\n'
 
 
-def test_block_keeps_paragraphs_lists_and_headings_below_the_pages_own() -> None:
+def test_block_renders_paragraphs_lists_and_headings() -> None:
     source = "# Head\n\nOne\ntwo.\n\n- a\n- b\n\n3. c\n\n$$\nx\n- y\n$$"
     assert block(source) == (
         "<h3>Head</h3>\n<p>One\ntwo.</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"
@@ -188,12 +188,12 @@ def test_block_keeps_paragraphs_lists_and_headings_below_the_pages_own() -> None
     assert plain(source) == "Head\n\nOne two.\n- a\n- b\n3. c\n\nx−y"
 
 
-def test_text_without_markup_looks_the_same_on_the_short_way() -> None:
+def test_text_without_markup_is_escaped_and_its_spaces_collapsed() -> None:
     assert block("One & two.\n\nThree\n four.") == "<p>One &amp; two.</p>\n<p>Three four.</p>"
     assert inline("  R&D:\n why? ") == "R&amp;D: why?"
 
 
-def test_latex_escapes_what_is_special() -> None:
+def test_latex_escapes_special_characters() -> None:
     assert latex("50% of A_B & *C* #1 {x} ~ `d_e` “q” – https://a.example/b_c") == (
         r"50\% of A\_B \& \emph{C} \#1 \{x\} \textasciitilde{} \texttt{d\_e} ``q'' -- \url{https://a.example/b_c}"
     )
@@ -230,11 +230,11 @@ FRAGMENTS = [
     *(r"\emph{", r"\frac{", r"\begin{matrix}", r"\'", "$$", r"\[", r"\]", r"\(", r"\)", "https://"),
     *(r"\cite[", r"\item", "``", "''", r"\href{", r"\text{", r"\say{"),
 ]
-NASTY = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=25).map("".join)
+HOSTILE_TEXT = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=25).map("".join)
 
 
 @settings(max_examples=300, deadline=None)
-@given(NASTY)
+@given(HOSTILE_TEXT)
 def test_any_source_renders_without_error_or_active_content(source: str) -> None:
     for html in (block(source), inline(source)):
         assert_harmless(html)
@@ -246,10 +246,14 @@ def test_any_source_renders_without_error_or_active_content(source: str) -> None
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug(source))
 
 
-def test_printable_characters_survive_tidying() -> None:
+def test_tidy_keeps_printable_characters() -> None:
     """Text of printable characters is not tidied, so none of the removed characters may be printable."""
-    letters = map(chr, range(sys.maxunicode + 1))
-    assert not [one for one in letters if one.isprintable() and (CONTROLS.match(one) or LINE_ENDS.match(one))]
+    characters = map(chr, range(sys.maxunicode + 1))
+    assert not [
+        character
+        for character in characters
+        if character.isprintable() and (CONTROLS.match(character) or LINE_ENDS.match(character))
+    ]
     assert tidy("a\r\nb\u2028c\x00d\u202ee") == "a\nb\ncde"
 
 
@@ -274,7 +278,7 @@ def test_plain_keeps_every_word_of_plain_text(words: list[str]) -> None:
         *(r"\(", r"\cite[", r"{\em ", "http://a", "<a ", "|a\n", "\\", "$\\", r"\'", "$x^", '"', "'"),
     ],
 )
-def test_hostile_text_costs_bounded_time(part: str) -> None:
+def test_hostile_text_is_rendered_in_bounded_time(part: str) -> None:
     for source in (part * (MAX_MARKUP_CHARS // len(part)), part * 500_000):
         start = time.process_time()
         block(source)
@@ -292,10 +296,10 @@ def test_hostile_formulas_are_shown_as_tex(tex: str) -> None:
 
 def test_rendering_is_safe_in_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(block, [TRAP] * 40)) == {block(TRAP)}
+        assert set(pool.map(block, [MIXED_TEXT] * 40)) == {block(MIXED_TEXT)}
 
 
-# Slugs, folding, reports
+# Folding, warnings
 
 
 def test_fold_ignores_accents_case_and_spaces() -> None:
@@ -303,7 +307,7 @@ def test_fold_ignores_accents_case_and_spaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "sentences"),
+    ("source", "messages"),
     [
         ("All is well: $x$, $5 and 50\\%.", []),
         (r"$\foo x$", [r"The formula “\foo x” cannot be rendered."]),
@@ -317,5 +321,5 @@ def test_fold_ignores_accents_case_and_spaces() -> None:
         ("CO<sub>2</sub>", [f"The HTML “<{tag}>” is shown as written." for tag in ("sub", "/sub")]),
     ],
 )
-def test_problems_are_shown_to_the_chair(source: str, sentences: list[str]) -> None:
-    assert problems(source) == sentences
+def test_problems_are_reported(source: str, messages: list[str]) -> None:
+    assert problems(source) == messages

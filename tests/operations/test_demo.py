@@ -18,47 +18,47 @@ pytestmark = pytest.mark.anywhere
 def test_demo_on_a_busy_port_is_a_one_line_error(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as server:
         busy_port = server.getsockname()[1]
-        refused = manage(tmp_path, "demo", "--port", str(busy_port))
-    assert refused.returncode == 1
-    assert refused.stdout == ""
-    assert refused.stderr.count("\n") == 1
-    assert f"Port {busy_port}" in refused.stderr
-    assert "--port" in refused.stderr
+        result = manage(tmp_path, "demo", "--port", str(busy_port))
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert f"Port {busy_port}" in result.stderr
+    assert "--port" in result.stderr
 
 
-def test_demo_refuses_a_port_that_cannot_be(tmp_path: Path) -> None:
-    refused = manage(tmp_path, "demo --port 99999")
-    assert refused.returncode == 1
-    assert refused.stderr.count("\n") == 1
+def test_invalid_port_is_a_one_line_error(tmp_path: Path) -> None:
+    result = manage(tmp_path, "demo --port 99999")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
 
 
-def test_free_port_is_not_refused() -> None:
+def test_free_port_is_accepted() -> None:
     refuse_busy_port(free_port())
 
 
-def fetch(address: str, seconds: float = 30) -> str:
+def fetch(url: str, seconds: float = 30) -> str:
     """Return a page; retry until the server has started."""
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310  our own server
-                return str(answer.read().decode())
+            with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310  our own server
+                return str(response.read().decode())
         except OSError:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
 
 
-def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None:
-    first, again = (manage(tmp_path, "demo --no-serve") for _ in range(2))
-    assert (first.returncode, again.returncode) == (0, 0), first.stderr
+def test_demo_is_set_up_once_and_served_with_granian(tmp_path: Path) -> None:
+    first, second = (manage(tmp_path, "demo --no-serve") for _ in range(2))
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr
     assert len(re.findall(r"with the password: \S{12,}", first.stdout)) == 1
     assert "Importing" in first.stdout
-    assert [word for word in ("Importing", "password") if word in again.stdout] == []
+    assert [word for word in ("Importing", "password") if word in second.stdout] == []
     years = [(str(year), f"MLSys {year}") for year in (2023, 2022, 2021)]
-    for said in (first, again):
-        assert re.findall(r"/(\d{4})/  (.+)", said.stdout) == years
-        assert re.findall(r"/(scrc-\d+)/", said.stdout) == ["scrc-13", "scrc-12"]
+    for result in (first, second):
+        assert re.findall(r"/(\d{4})/  (.+)", result.stdout) == years
+        assert re.findall(r"/(scrc-\d+)/", result.stdout) == ["scrc-13", "scrc-12"]
 
     # Files are only compressed under the hashed names that pages use.
     static = tmp_path / "static"

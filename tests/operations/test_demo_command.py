@@ -15,15 +15,15 @@ from tests import factories as make
 
 
 @pytest.mark.django_db
-def test_empty_site_takes_a_program_as_the_readme_says(
+def test_empty_demo_imports_a_program_as_in_the_readme(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], client: Client
 ) -> None:
-    collected: list[bool] = []
-    monkeypatch.setattr(demo, "collect_static", lambda: collected.append(True))
+    collect_static_calls: list[bool] = []
+    monkeypatch.setattr(demo, "collect_static", lambda: collect_static_calls.append(True))
     call_command("demo", "--empty", "--no-serve")
     password = re.search(r"password: (\S+)", capsys.readouterr().out)
     assert password
-    assert (collected, Edition.objects.count()) == ([True], 0)
+    assert (collect_static_calls, Edition.objects.count()) == ([True], 0)
     assert client.login(username="chair", password=password[1])
     assert (client.get("/").status_code, client.get("/admin/").status_code) == (200, 200)
 

@@ -1,4 +1,4 @@
-"""Personal data: every column is listed, and a person's data are exported and erased completely."""
+"""Personal data: every column is declared, and a person's data are exported and erased completely."""
 
 import io
 import json
@@ -45,25 +45,25 @@ FOREIGN_IMPERSONAL: dict[str, tuple[str, ...]] = {
 
 
 def impersonal_fields(model: type[models.Model]) -> tuple[str, ...]:
-    found: tuple[str, ...] = getattr(
+    names: tuple[str, ...] = getattr(
         model, "impersonal_fields", FOREIGN_IMPERSONAL.get(model._meta.label, ())
     )
-    return found
+    return names
 
 
-def unlisted() -> Iterator[str]:
+def undeclared_columns() -> Iterator[str]:
     """Yield the columns that are not declared personal or impersonal."""
     for model in apps.get_models(include_auto_created=True):
         personal = personal_fields(model)
         for field in model._meta.concrete_fields:
             # Fields with choices cannot name a person.
-            is_telling = isinstance(field, TEXT_COLUMNS) and not field.choices
-            judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
-            if is_telling and not judged:
+            may_name_a_person = isinstance(field, TEXT_COLUMNS) and not field.choices
+            is_declared = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
+            if may_name_a_person and not is_declared:
                 yield f"{model._meta.label}.{field.name}"
 
 
-def listed_in_vain() -> Iterator[str]:
+def declared_but_missing() -> Iterator[str]:
     """Yield declared fields and models that do not exist."""
     for model in apps.get_models():
         columns = {field.name for field in model._meta.concrete_fields}
@@ -74,11 +74,11 @@ def listed_in_vain() -> Iterator[str]:
 
 
 def test_every_column_is_declared_personal_or_impersonal() -> None:
-    assert [*unlisted()] == []
-    assert [*listed_in_vain()] == []
+    assert [*undeclared_columns()] == []
+    assert [*declared_but_missing()] == []
 
 
-def test_the_docs_list_the_same() -> None:
+def test_docs_list_the_personal_fields_of_the_code() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|", DOCS.read_text("utf-8"), re.M)
 
     assert {label: tuple(re.findall(r"`(\w+)`", names)) for label, names in rows} == (all_personal_fields())
@@ -95,13 +95,13 @@ def person(db: None, edition: Edition) -> Person:
     person.save()
     paper.authorships.filter(person=person).update(name=NAME, affiliations=["Quux University"])
     award = make.make_award(edition, [person])
-    remember(edition, person, paper)
+    make_import_traces(edition, person, paper)
     award.save()
     refresh()
     return person
 
 
-def remember(edition: Any, person: Person, paper: Paper) -> None:
+def make_import_traces(edition: Any, person: Person, paper: Paper) -> None:
     """Create the rows that an import of the person and the paper leaves behind."""
     authors = [
         {"person": "quux", "name": NAME, "affiliations": ["Quux University"]},
@@ -109,45 +109,45 @@ def remember(edition: Any, person: Person, paper: Paper) -> None:
     ]
     run = ImportRun.objects.create(edition=edition, format="tables")
     Provenance.objects.create(kind="person", object_id=person.pk, values={"name": NAME})
-    memory = Provenance.objects.create(
+    provenance = Provenance.objects.create(
         kind="paper", object_id=paper.pk, edition=edition, values={"title": "T", "authors": authors}
     )
     with recording(Origin.IMPORT) as log:
-        log.record_changed(Provenance, memory.pk, {"authors": []}, {"authors": authors}, None)
+        log.record_changed(Provenance, provenance.pk, {"authors": []}, {"authors": authors}, None)
     Conflict.objects.create(
-        run=run, provenance=memory, field="authors", label="T", ours=authors, theirs=authors, base=None
+        run=run, provenance=provenance, field="authors", label="T", ours=authors, theirs=authors, base=None
     )
 
 
-def everything() -> str:
+def dump_database() -> str:
     """Return all rows of the database as text."""
-    rows = [model._base_manager.values() for model in apps.get_models(include_auto_created=True)]
-    return "\n".join(str([*one]) for one in rows)
+    querysets = [model._base_manager.values() for model in apps.get_models(include_auto_created=True)]
+    return "\n".join(str([*queryset]) for queryset in querysets)
 
 
-def test_export_is_whole(person: Person, tmp_path: Path) -> None:
+def test_export_contains_all_rows_of_a_person(person: Person, tmp_path: Path) -> None:
     call_command("export_personal_data", person="quux@example.org", output=tmp_path / "quux.json")
-    found = json.loads((tmp_path / "quux.json").read_text())
+    exported = json.loads((tmp_path / "quux.json").read_text())
 
-    assert found["person"][0]["email"] == "quux@example.org"
-    stands = found["stands in"][0]
-    assert {*stands} >= {"people.PersonName", "papers.Authorship", "papers.AwardGrant"}
-    assert (stands["papers.Authorship"][0]["name"], stands["papers.Authorship"][0]["in"]) == (
+    assert exported["person"][0]["email"] == "quux@example.org"
+    appearances = exported["stands in"][0]
+    assert {*appearances} >= {"people.PersonName", "papers.Authorship", "papers.AwardGrant"}
+    assert (appearances["papers.Authorship"][0]["name"], appearances["papers.Authorship"][0]["in"]) == (
         NAME,
         "On machines",
     )
-    assert found["last imported"] == [{"name": NAME}]
-    assert any("W. Quux" in str(one["values"]) for one in found["history"])
+    assert exported["last imported"] == [{"name": NAME}]
+    assert any("W. Quux" in str(entry["values"]) for entry in exported["history"])
     assert (tmp_path / "quux.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_erasing_leaves_the_paper_and_no_trace(person: Person, client: Client) -> None:
+def test_erasing_removes_every_trace_and_keeps_the_paper(person: Person, client: Client) -> None:
     photo, paper = person.photo.name, Paper.objects.get(uid="p1")
-    assert "quux" in everything().lower()
+    assert "quux" in dump_database().lower()
     out = io.StringIO()
     call_command("erase_personal_data", person="quux", yes=True, stdout=out)
 
-    assert "quux" not in everything().lower()
+    assert "quux" not in dump_database().lower()
     assert out.getvalue() == f"{NAME} is anonymous now.\n"
     assert [row.name.split()[0] for row in paper.authorships.order_by("position")] == ["Ada", "Anonymous"]
     assert "Anonymous" in client.get(paper.get_absolute_url()).content.decode()
@@ -156,7 +156,7 @@ def test_erasing_leaves_the_paper_and_no_trace(person: Person, client: Client) -
     call_command("verify", verbosity=0)
 
 
-def test_erasing_empties_titles_of_what_was_deleted_or_withdrawn_before(
+def test_erasing_clears_titles_of_deleted_and_withdrawn_papers(
     person: Person, edition: Edition, client: Client
 ) -> None:
     for uid in ("gone", "back"):
@@ -167,8 +167,8 @@ def test_erasing_empties_titles_of_what_was_deleted_or_withdrawn_before(
     call_command("erase_personal_data", "--person", person.uid, "--yes")
     make.make_paper(edition, uid="new", title="Deleted Later").delete()
 
-    told = client.get("/api/v1/papers/?deleted=true").json()["results"]
-    assert [(row["id"], row["title"]) for row in told] == [
+    deleted_papers = client.get("/api/v1/papers/?deleted=true").json()["results"]
+    assert [(row["id"], row["title"]) for row in deleted_papers] == [
         ("gone", ""),
         ("back", ""),
         ("new", "Deleted Later"),
@@ -192,7 +192,7 @@ def test_merged_people_are_erased_too(person: Person) -> None:
     Person._base_manager.filter(pk=twin.pk).update(merged_into=person)
     call_command("erase_personal_data", person="twin", yes=True, stdout=io.StringIO())
 
-    assert "quux" not in everything().lower()
+    assert "quux" not in dump_database().lower()
 
 
 def test_people_merged_in_a_circle_are_found(person: Person) -> None:
@@ -212,15 +212,15 @@ def test_texts_that_name_the_person_are_listed(person: Person) -> None:
     assert f"    conference.Page {page.pk}: body\n" in out.getvalue()
 
 
-def test_nothing_is_done_without_yes(person: Person) -> None:
-    before = everything()
+def test_erasing_without_yes_changes_nothing(person: Person) -> None:
+    before = dump_database()
     call_command("erase_personal_data", person="quux", stdout=io.StringIO())
 
-    assert everything() == before
+    assert dump_database() == before
 
 
 @pytest.mark.django_db
-def test_an_account_is_closed_and_what_it_did_stays() -> None:
+def test_erased_account_is_closed_and_its_change_sets_stay() -> None:
     user = User.objects.create_superuser("quux", "quux@example.org", "correct horse")
     client = Client()
     client.login(username="quux", password="correct horse")
@@ -230,7 +230,7 @@ def test_an_account_is_closed_and_what_it_did_stays() -> None:
     call_command("erase_personal_data", account="quux@example.org", yes=True, stdout=io.StringIO())
 
     assert json.loads(out.getvalue())["account"]["password"] == "(stored, not shown)"
-    assert "quux" not in everything()
+    assert "quux" not in dump_database()
     assert client.get("/admin/").status_code == 302
     assert ChangeSet.objects.get().user_name == f"former-{user.pk}"
     assert not Client().login(username=f"former-{user.pk}", password="correct horse")
@@ -245,7 +245,7 @@ def invite(edition: Edition, **fields: Any) -> Invitation:
     return invitation
 
 
-def test_invitation_is_deleted_with_the_person(person: Person) -> None:
+def test_invitations_are_deleted_with_the_person(person: Person) -> None:
     edition = Edition.objects.get()
     invite(edition, email="QUUX@example.org", name="Quux")
     invite(edition, person=person, name="Billy Quux")
@@ -253,25 +253,25 @@ def test_invitation_is_deleted_with_the_person(person: Person) -> None:
     call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
 
     assert [*Invitation.objects.all()] == [other]
-    assert "quux" not in everything().lower()
+    assert "quux" not in dump_database().lower()
 
 
-def test_every_personal_column_of_a_person_is_emptied(person: Person) -> None:
+def test_erasing_clears_every_personal_column(person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(
         orcid="0000-0002-1825-0097", native_name="Q", homepage="https://q.example"
     )
     call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
     person.refresh_from_db()
-    left = {name: getattr(person, name) for name in Person.personal_fields if getattr(person, name)}
+    remaining = {name: getattr(person, name) for name in Person.personal_fields if getattr(person, name)}
 
-    assert left.pop("uid") != "quux"
-    assert left == {
+    assert remaining.pop("uid") != "quux"
+    assert remaining == {
         "name": "Anonymous", "family": "Anonymous", "sort_key": "anonymous", "folded": "anonymous"
     }  # fmt: skip
 
 
 @pytest.mark.django_db
-def test_an_account_is_exported_with_its_invitations_and_where_it_is_signed_in() -> None:
+def test_account_is_exported_with_invitations_and_sessions() -> None:
     user, edition = (
         User.objects.create_superuser("quux", "quux@example.org", "correct horse"),
         make.make_edition(),
@@ -282,23 +282,26 @@ def test_an_account_is_exported_with_its_invitations_and_where_it_is_signed_in()
     invite(edition, email="bob@example.org")
     out = io.StringIO()
     call_command("export_personal_data", account="quux", stdout=out)
-    found = json.loads(out.getvalue())
+    exported = json.loads(out.getvalue())
 
-    assert [one["email"] for one in found["invitations"]] == ["quux@example.org", "ada@example.org"]
-    (session,) = found["signed in"]
+    assert [invitation["email"] for invitation in exported["invitations"]] == [
+        "quux@example.org",
+        "ada@example.org",
+    ]
+    (session,) = exported["signed in"]
     assert (session["user_id"], session["session_key"]) == (user.pk, "(stored, not shown)")
-    assert session["session_data"] == found["invitations"][0]["digest"] == "(stored, not shown)"
+    assert session["session_data"] == exported["invitations"][0]["digest"] == "(stored, not shown)"
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["export_personal_data", "erase_personal_data"])
-def test_unknown_person_is_an_error(command: str) -> None:
-    for whose in ({"person": "nobody"}, {"account": "nobody"}):
+def test_unknown_person_or_account_is_an_error(command: str) -> None:
+    for options in ({"person": "nobody"}, {"account": "nobody"}):
         with pytest.raises(CommandError, match="nobody called “nobody”"):
-            call_command(command, **whose)
+            call_command(command, **options)
 
 
-def test_what_waits_in_a_working_copy_is_erased_too(person: Person) -> None:
+def test_erasing_includes_rows_of_a_working_copy(person: Person) -> None:
     edition = make.make_edition(2044)
     open_copy(edition, None, timezone.now())
     session = make.make_session(edition, uid="s44")
@@ -307,7 +310,7 @@ def test_what_waits_in_a_working_copy_is_erased_too(person: Person) -> None:
     call_command("erase_personal_data", "--person", person.uid, "--yes")
     (row,) = PendingChanges.objects.get().rows
     with show_working_copy(open_copies()):
-        shown = session.roles.get().name
+        name = session.roles.get().name
 
     assert "Printed" not in str(row)
-    assert shown == "Anonymous"
+    assert name == "Anonymous"

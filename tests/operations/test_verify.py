@@ -30,7 +30,7 @@ def paper() -> Paper:
 
 
 def verify(**options: Any) -> tuple[bool, list[str]]:
-    """Return whether no fault remains, and the reported faults with their rows."""
+    """Return whether no problem remains, and the reported problems with their rows."""
     out = io.StringIO()
     try:
         call_command("verify", verbosity=0, stdout=out, **options)
@@ -39,19 +39,19 @@ def verify(**options: Any) -> tuple[bool, list[str]]:
     return True, out.getvalue().splitlines()
 
 
-def break_places(paper: Paper) -> None:
+def break_positions(paper: Paper) -> None:
     Authorship._base_manager.filter(paper=paper, position=2).delete()
 
 
-def break_text(paper: Paper) -> None:
+def break_derived_text(paper: Paper) -> None:
     Paper._base_manager.filter(pk=paper.pk).update(abstract_html="<p>old</p>", sort_title="zzz")
 
 
-def break_memory(paper: Paper) -> None:
+def break_provenance(paper: Paper) -> None:
     Provenance.objects.create(kind="paper", object_id=987_654, edition=paper.edition)
 
 
-def break_stamp(paper: Paper) -> None:
+def break_change_time(paper: Paper) -> None:
     Edition._base_manager.update(changed_at=timezone.now() - timedelta(days=2))
 
 
@@ -60,12 +60,14 @@ def break_index(paper: Paper) -> None:
     Word.objects.filter(word="paper").update(documents=77)
 
 
-@pytest.mark.parametrize("wreck", [break_places, break_text, break_memory, break_stamp, break_index])
-def test_repairable_problems_are_found_and_repaired(paper: Paper, wreck: Any) -> None:
+@pytest.mark.parametrize(
+    "break_rows", [break_positions, break_derived_text, break_provenance, break_change_time, break_index]
+)
+def test_repairable_problems_are_found_and_repaired(paper: Paper, break_rows: Any) -> None:
     assert verify() == (True, [])
-    wreck(paper)
-    is_well, said = verify()
-    assert (is_well, said[0].split(":")[0]) == (False, "WRONG")
+    break_rows(paper)
+    is_valid, lines = verify()
+    assert (is_valid, lines[0].split(":")[0]) == (False, "WRONG")
 
     assert verify(repair=True)[0]
     assert verify() == (True, [])
@@ -73,7 +75,7 @@ def test_repairable_problems_are_found_and_repaired(paper: Paper, wreck: Any) ->
 
 def test_repair_invalidates_cached_pages(paper: Paper) -> None:
     before = Edition.objects.get().revision
-    break_text(paper)
+    break_derived_text(paper)
     verify(repair=True)
 
     paper.refresh_from_db()
@@ -81,7 +83,7 @@ def test_repair_invalidates_cached_pages(paper: Paper) -> None:
     assert Edition.objects.get().revision > before
 
 
-def test_related_row_of_another_edition_is_found(paper: Paper) -> None:
+def test_related_row_of_another_edition_is_reported(paper: Paper) -> None:
     topic = make.make_topic(make.make_edition(2022))
     Paper._base_manager.filter(pk=paper.pk).update(topic=topic)
 
@@ -91,16 +93,16 @@ def test_related_row_of_another_edition_is_found(paper: Paper) -> None:
     ])  # fmt: skip
 
 
-def test_a_lost_file_is_named(paper: Paper) -> None:
+def test_missing_file_is_reported(paper: Paper) -> None:
     Conference._base_manager.update(logo="logos/lost.png")
 
-    said = verify(repair=True)[1]
-    assert [line for line in said if "lost.png" in line] == [
+    lines = verify(repair=True)[1]
+    assert [line for line in lines if "lost.png" in line] == [
         f"    conference {Conference.objects.get().pk}: the file logos/lost.png is not there"
     ]
 
 
-def test_circular_merges_of_people_are_found(paper: Paper) -> None:
+def test_circular_merges_of_people_are_reported(paper: Paper) -> None:
     first, second = (row.person_id for row in paper.authorships.order_by("position")[:2])
     Person._base_manager.filter(pk=first).update(merged_into=second)
     Person._base_manager.filter(pk=second).update(merged_into=first)
@@ -110,21 +112,21 @@ def test_circular_merges_of_people_are_found(paper: Paper) -> None:
     assert len(re.findall("who was merged into another", text)) == 2
 
 
-def test_merged_institution_in_use_is_found(paper: Paper) -> None:
+def test_merged_institution_in_use_is_reported(paper: Paper) -> None:
     first, second = make.make_institution("Tech"), make.make_institution("MIT")
     author = paper.authorships.order_by("position")[0]
     author.institutions.add(first)
     type(first)._base_manager.filter(pk=first.pk).update(merged_into=second)
-    said = verify()[1]
+    lines = verify()[1]
     type(first)._base_manager.filter(pk=second.pk).update(merged_into=first)
 
-    wrong = f"    authorship {author.pk}: is of institution {first.pk}, who was merged into another"
-    assert wrong in said
+    expected = f"    authorship {author.pk}: is of institution {first.pk}, who was merged into another"
+    assert expected in lines
     assert len(re.findall("institution .* is merged in a circle", "\n".join(verify()[1]))) == 2
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL takes no longer texts")
-def test_texts_that_only_sqlite_takes_are_named(paper: Paper) -> None:
+def test_too_long_text_is_reported_on_sqlite(paper: Paper) -> None:
     Paper._base_manager.filter(pk=paper.pk).update(pages="1" * 31)
 
     assert f"    paper {paper.pk}: “pages” is over 30 characters" in verify()[1]
@@ -138,14 +140,14 @@ def test_provenance_of_deleted_rows_is_no_problem(paper: Paper) -> None:
     assert verify() == (True, [])
 
 
-def test_a_change_that_no_search_has_seen_is_no_fault(paper: Paper) -> None:
+def test_row_changed_since_indexing_is_no_problem(paper: Paper) -> None:
     paper.title = "Another title"
     paper.save()
 
     assert verify() == (True, [])
 
 
-def test_every_check_describes_its_invariant() -> None:
+def test_every_check_has_a_unique_title() -> None:
     titles = [check.title for check in CHECKS]
 
     assert len({*titles}) == len(titles) == 10

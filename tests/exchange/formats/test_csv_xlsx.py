@@ -30,7 +30,7 @@ from tests.exchange.programs import HOUR, START, session, talk
 from tests.exchange.programs import paper as a_paper
 from tests.exchange.programs import program as a_program
 from tests.exchange.strategies import programs
-from tests.pseudolocale import bare, pseudolocale
+from tests.pseudolocale import pseudolocale, text_outside_brackets
 
 CONTEXT = Context("2026", 2026, "Europe/Berlin")
 RISKY_TEXTS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "'=x", "'", "_x0041_", "a_x000D_b"]
@@ -289,4 +289,4 @@ def test_notes_are_translated() -> None:
     with pseudolocale():
         notes = Notes()
         notes.fit_text("a\x01" + "b" * MAX_CELL_CHARS, "papers", 2, "title")
-        assert [bare(row[4]) for row in notes.rows] == ["", ""]
+        assert [text_outside_brackets(row[4]) for row in notes.rows] == ["", ""]

@@ -22,76 +22,76 @@ AT = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Path:
+def archive_path(tmp_path: Path) -> Path:
     make.make_paper(make.make_edition(), ["Ada", "Béla"])
     default_storage.save("logos/mark.png", ContentFile(b"\x89PNG" * 1000))
     return write(tmp_path / "a.zip", AT).path
 
 
-def rewritten(archive: Path, member: str, content: bytes) -> Path:
+def replace_member(archive_path: Path, member: str, content: bytes) -> Path:
     """Return a copy of an archive with other content of one member, and valid checksums of the ZIP format."""
-    path = archive.with_name("b.zip")
-    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(path, "w") as target:
+    path = archive_path.with_name("b.zip")
+    with zipfile.ZipFile(archive_path) as source, zipfile.ZipFile(path, "w") as target:
         for name in source.namelist():
             target.writestr(name, content if name == member else source.read(name))
     return path
 
 
-def test_manifest_describes_the_archive(archive: Path) -> None:
-    with Archive(archive) as found:
-        found.check()
-        assert {*found.files} == {"logos/mark.png"}
-        assert found.tables["papers.authorship"]["rows"] == 2
-        assert found.manifest["made_at"] == "2026-11-22T00:00:00+00:00"
-        assert "sessions.session" not in found.tables
-        assert not [label for label in found.tables if label.startswith("search.")]
+def test_manifest_describes_the_archive(archive_path: Path) -> None:
+    with Archive(archive_path) as archive:
+        archive.check()
+        assert {*archive.files} == {"logos/mark.png"}
+        assert archive.tables["papers.authorship"]["rows"] == 2
+        assert archive.manifest["made_at"] == "2026-11-22T00:00:00+00:00"
+        assert "sessions.session" not in archive.tables
+        assert not [label for label in archive.tables if label.startswith("search.")]
 
 
-def test_accounts_alone_are_worth_asking_before_they_are_replaced() -> None:
+def test_site_with_only_accounts_is_in_use() -> None:
     assert is_in_use() is False
     User.objects.create_user("chair")
 
     assert is_in_use() is True
 
 
-def test_only_its_owner_reads_it(archive: Path) -> None:
-    assert archive.stat().st_mode & 0o777 == 0o600
+def test_archive_is_readable_by_its_owner_only(archive_path: Path) -> None:
+    assert archive_path.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_a_killed_backup_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_backup_removes_temporary_files_of_killed_backups(tmp_path: Path) -> None:
     killed, running = (tmp_path / f".{name}.zip.x1y2z3" for name in ("killed", "running"))
     killed.touch()
     with running.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         write(tmp_path / "a.zip", AT)
 
-    assert {one.name for one in tmp_path.iterdir()} == {"a.zip", running.name}
+    assert {path.name for path in tmp_path.iterdir()} == {"a.zip", running.name}
 
 
 @pytest.mark.parametrize("member", ["rows/papers.paper.jsonl", "media/logos/mark.png"])
-def test_changed_content_is_noticed(archive: Path, member: str) -> None:
+def test_changed_content_is_detected(archive_path: Path, member: str) -> None:
     with (
-        Archive(rewritten(archive, member, b"[]\n")) as found,
+        Archive(replace_member(archive_path, member, b"[]\n")) as archive,
         pytest.raises(BadArchiveError, match="damaged"),
     ):
-        found.check()
+        archive.check()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_flipped_byte_is_noticed(archive: Path, share: float) -> None:
-    with zipfile.ZipFile(archive) as file:
-        member = max(file.infolist(), key=lambda one: one.compress_size)
-    begin = member.header_offset + 30 + len(member.filename) + 20
-    content = bytearray(archive.read_bytes())
-    content[begin + int((member.compress_size - 1) * share)] ^= 0xFF
-    archive.write_bytes(content)
+def test_flipped_byte_is_detected(archive_path: Path, share: float) -> None:
+    with zipfile.ZipFile(archive_path) as file:
+        member = max(file.infolist(), key=lambda info: info.compress_size)
+    start = member.header_offset + 30 + len(member.filename) + 20
+    content = bytearray(archive_path.read_bytes())
+    content[start + int((member.compress_size - 1) * share)] ^= 0xFF
+    archive_path.write_bytes(content)
 
     with pytest.raises(CommandError):
-        call_command("restore", archive, check=True)
+        call_command("restore", archive_path, check=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04"])
-def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+def test_other_files_are_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.zip"
     path.write_bytes(content)
 
@@ -99,12 +99,12 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
         call_command("restore", path)
 
 
-def test_an_archive_with_unknown_migrations_is_refused(archive: Path) -> None:
+def test_archive_with_unknown_migrations_is_rejected(archive_path: Path) -> None:
     with pytest.raises(BadArchiveError, match=r"another version .* papers\.9999_to_come"):
         migrate_to([("papers", "9999_to_come")])
 
 
-def test_a_failing_backup_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_backup_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Archive) -> None:
         raise BadArchiveError("The disk told lies.")
 
@@ -114,7 +114,7 @@ def test_a_failing_backup_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     assert [*(tmp_path / "new").iterdir()] == []
 
 
-def test_old_backups_go_when_asked(tmp_path: Path) -> None:
+def test_keep_option_deletes_older_backups(tmp_path: Path) -> None:
     for day in (1, 2, 3):
         (tmp_path / f"plenary-2020010{day}T000000Z.zip").touch()
     (tmp_path / "other.zip").touch()
@@ -125,9 +125,11 @@ def test_old_backups_go_when_asked(tmp_path: Path) -> None:
     assert len(names) == 3
 
 
-def test_secrets_stay_at_home(archive: Path) -> None:
-    with zipfile.ZipFile(archive) as file:
-        said = json.loads(file.read("manifest.json"))["settings"]
+def test_manifest_contains_no_secrets(archive_path: Path) -> None:
+    with zipfile.ZipFile(archive_path) as file:
+        settings = json.loads(file.read("manifest.json"))["settings"]
 
-    assert said["SITE_URL"].startswith("http")
-    assert {said.get(name, "(set)") for name in ("SECRET_KEY", "DATABASE_URL", "METRICS_TOKEN")} == {"(set)"}
+    assert settings["SITE_URL"].startswith("http")
+    assert {settings.get(name, "(set)") for name in ("SECRET_KEY", "DATABASE_URL", "METRICS_TOKEN")} == {
+        "(set)"
+    }

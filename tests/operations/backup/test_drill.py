@@ -31,22 +31,22 @@ group.permissions.add(Permission.objects.get(codename="change_paper"))
 User.objects.create_user("chair", "chair@example.org", "correct horse").groups.add(group)
 """
 # Checks `verify`, statistics, an account, pages, the search index and new rows.
-LOOK = """
+CHECK_SITE = """
 from django.contrib.auth import authenticate
 from django.core.management import call_command
 from django.test import Client, override_settings
 from papers.models import Paper
-from tests.content.test_table_statistics import known_papers
-print(known_papers() == Paper.objects.count())
+from tests.content.test_table_statistics import papers_in_statistics
+print(papers_in_statistics() == Paper.objects.count())
 call_command("verify", verbosity=0)
 user = authenticate(username="chair", password="correct horse")
 plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 override_settings(STORAGES={"default": plain, "staticfiles": plain}).enable()
 client = Client(SERVER_NAME="127.0.0.1")
 page = client.get(Paper.objects.get(title__contains="naïve").get_absolute_url())
-found = client.get("/search/?q=lukasz").content.decode()
-made = Paper.objects.create(edition=Paper.objects.first().edition, title="New")
-print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Zoë 李" in found, made.pk > 0)
+results = client.get("/search/?q=lukasz").content.decode()
+new = Paper.objects.create(edition=Paper.objects.first().edition, title="New")
+print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Zoë 李" in results, new.pk > 0)
 """
 
 
@@ -75,12 +75,12 @@ def archive_of(folder: Path) -> Path:
 @pytest.fixture
 def postgres() -> Iterator[str]:
     """Yield the URL of an empty database on the PostgreSQL server of these tests."""
-    about: Any = connection.settings_dict
+    config: Any = connection.settings_dict
     if connection.vendor != "postgresql":
         pytest.skip("needs a PostgreSQL server: set DATABASE_URL")
-    name = f"{about['NAME']}_drill"
-    host, port = about["HOST"] or "127.0.0.1", about["PORT"] or 5432
-    server = f"postgres://{about['USER']}:{about['PASSWORD']}@{host}:{port}"
+    name = f"{config['NAME']}_drill"
+    host, port = config["HOST"] or "127.0.0.1", config["PORT"] or 5432
+    server = f"postgres://{config['USER']}:{config['PASSWORD']}@{host}:{port}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
         admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
         admin.execute(f'CREATE DATABASE "{name}"')
@@ -88,23 +88,23 @@ def postgres() -> Iterator[str]:
         admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def backup(folder: Path, target: Path, **more: str) -> Path:
-    done = manage(folder, "backup", str(target), **more)
-    assert done.returncode == 0, done.stderr
-    assert "verified." in done.stdout
+def backup(folder: Path, target: Path, **env: str) -> Path:
+    result = manage(folder, "backup", str(target), **env)
+    assert result.returncode == 0, result.stderr
+    assert "verified." in result.stdout
     return target
 
 
-def restore(folder: Path, archive: Path, **more: str) -> None:
-    done = manage(folder, "restore", str(archive), **more)
-    assert done.returncode == 0, done.stderr
+def restore(folder: Path, archive: Path, **env: str) -> None:
+    result = manage(folder, "restore", str(archive), **env)
+    assert result.returncode == 0, result.stderr
 
 
-def assert_whole(folder: Path, **more: str) -> None:
-    assert output(start(folder, LOOK, **more)).split() == ["True"] * 5
+def assert_site_works(folder: Path, **env: str) -> None:
+    assert output(start(folder, CHECK_SITE, **env)).split() == ["True"] * 5
 
 
-def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
+def read_archive(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
     """Return rows by table and files of an archive, without the site's revision, which restoring advances."""
     with zipfile.ZipFile(archive) as file:
         names = [name for name in file.namelist() if name.startswith("rows/") and "siterevision" not in name]
@@ -119,9 +119,9 @@ def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
     restore(tmp_path / "second", first)
     second = backup(tmp_path / "second", tmp_path / "second.zip")
 
-    assert held(second) == held(first)
-    assert len(held(first)[1]) == 1
-    assert_whole(tmp_path / "second")
+    assert read_archive(second) == read_archive(first)
+    assert len(read_archive(first)[1]) == 1
+    assert_site_works(tmp_path / "second")
 
 
 @pytest.mark.server
@@ -132,23 +132,23 @@ def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: st
     restore(tmp_path / "third", second)
     third = backup(tmp_path / "third", tmp_path / "third.zip")
 
-    assert held(first) == held(second) == held(third)
-    assert_whole(tmp_path / "second", DATABASE_URL=postgres)
-    assert_whole(tmp_path / "third")
+    assert read_archive(first) == read_archive(second) == read_archive(third)
+    assert_site_works(tmp_path / "second", DATABASE_URL=postgres)
+    assert_site_works(tmp_path / "third")
 
 
 # Two restores that fail after copying files: with a newer photo, then without one. Prints remaining files.
-FAIL = """
+FAIL_RESTORE = """
 from pathlib import Path
 from unittest import mock
 from django.conf import settings
 from operations.backup import restore
 from operations.backup.archive import Archive
-late = mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full"))
+fail_late = mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full"))
 (photo,) = (file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file())
 for change in (lambda: photo.write_bytes(b"newer"), photo.unlink):
     change()
-    with Archive(Path({archive!r})) as archive, late:
+    with Archive(Path({archive!r})) as archive, fail_late:
         try:
             restore.restore(archive)
         except OSError as error:
@@ -158,42 +158,44 @@ for change in (lambda: photo.write_bytes(b"newer"), photo.unlink):
 
 
 @pytest.mark.anywhere
-def test_a_failing_restoration_leaves_the_files_too(seeded: Path) -> None:
-    said = output(start(seeded, FAIL.format(archive=str(archive_of(seeded)))))
+def test_failed_restore_keeps_the_files(seeded: Path) -> None:
+    text = output(start(seeded, FAIL_RESTORE.format(archive=str(archive_of(seeded)))))
 
-    assert said.splitlines() == ["full [(True, b'newer')]", "full []"]
+    assert text.splitlines() == ["full [(True, b'newer')]", "full []"]
 
 
 @pytest.mark.anywhere
-def test_a_program_and_its_files_are_replaced_only_on_request(seeded: Path) -> None:
+def test_restore_replaces_data_only_with_the_replace_option(seeded: Path) -> None:
     (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
     before = photo.read_bytes()
     photo.write_bytes(b"newer")
-    refused = manage(seeded, "restore", str(archive_of(seeded)))
+    rejected = manage(seeded, "restore", str(archive_of(seeded)))
 
-    assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
+    assert (rejected.returncode, "--replace" in rejected.stderr) == (1, True)
     assert photo.read_bytes() == b"newer"
-    done = manage(seeded, "restore --replace", str(archive_of(seeded)))
-    assert done.returncode == 0, done.stderr
+    result = manage(seeded, "restore --replace", str(archive_of(seeded)))
+    assert result.returncode == 0, result.stderr
     assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
 
 
 @pytest.mark.anywhere
-def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) -> None:
+def test_backup_during_writes_is_consistent(seeded: Path, tmp_path: Path) -> None:
     files = [tmp_path / f"{number}.zip" for number in range(3)]
     command = "from django.core.management import call_command\n"
     command += "\n".join(f"call_command('backup', {str(file)!r})" for file in files)
-    with busy(seeded) as writer:
+    with concurrent_writer(seeded) as writer:
         assert output(start(seeded, command)).count("verified.") == 3
         assert writer.poll() is None
-    rows = [held(file)[0] for file in files]
+    backups = [read_archive(file)[0] for file in files]
 
-    papers = [len(one["rows/papers.paper.jsonl"]) for one in rows]
-    assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
+    paper_counts = [len(tables["rows/papers.paper.jsonl"]) for tables in backups]
+    assert [len(tables["rows/papers.material.jsonl"]) for tables in backups] == [
+        2 * count for count in paper_counts
+    ]
 
 
 # Another connection writes during the snapshot of a new process.
-WRITE_BESIDE = """
+WRITE_DURING_SNAPSHOT = """
 import sqlite3
 from django.conf import settings
 from operations.backup.archive import snapshot
@@ -209,15 +211,15 @@ print(Person.objects.filter(email="new@example.org").count())
 
 
 @pytest.mark.anywhere
-def test_a_writer_does_not_wait_for_a_backup(seeded: Path) -> None:
-    before, inside, after = map(int, output(start(seeded, WRITE_BESIDE)).split())
+def test_writer_does_not_wait_for_a_backup(seeded: Path) -> None:
+    before, inside, after = map(int, output(start(seeded, WRITE_DURING_SNAPSHOT)).split())
 
     assert (inside, after) == (0, before)
     assert before > 0
 
 
 @contextmanager
-def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def concurrent_writer(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Run a process that writes continuously during the block."""
     writer = start(folder, WRITER)
     try:
@@ -250,7 +252,7 @@ for number in count():
 
 
 # Reverts one migration, and writes an archive as the older version would have written it.
-OLDER = """
+WRITE_OLDER_ARCHIVE = """
 from datetime import UTC, datetime
 from pathlib import Path
 from django.core.management import call_command
@@ -258,13 +260,14 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from operations.backup import archive as writer
 graph = MigrationLoader(connection).graph
-last = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
-back = {{leaf: [one.key for one in graph.node_map[leaf].parents if one.key[0] == leaf[0]] for leaf in last}}
-leaf, (before, *_) = next((leaf, keys) for leaf, keys in back.items() if keys and leaf[0] in {apps})
-call_command("migrate", *before, verbosity=0)
-targets = [before if one == leaf else one for one in graph.leaf_nodes()]
+leaves = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
+nodes = {{leaf: graph.node_map[leaf] for leaf in leaves}}
+parents = {{leaf: [one.key for one in nodes[leaf].parents if one.key[0] == leaf[0]] for leaf in leaves}}
+leaf, (parent, *_) = next((leaf, keys) for leaf, keys in parents.items() if keys and leaf[0] in {apps})
+call_command("migrate", *parent, verbosity=0)
+targets = [parent if node == leaf else node for node in graph.leaf_nodes()]
 writer.apps = MigrationLoader(connection).project_state(targets).apps
-writer.migrations = lambda: [list(one) for one in targets]
+writer.migrations = lambda: [list(target) for target in targets]
 writer.write(Path({path!r}), datetime.now(UTC))
 print(*leaf)
 """
@@ -275,16 +278,16 @@ def test_archive_of_an_older_version_is_restored(seeded: Path, tmp_path: Path) -
     older = tmp_path / "older.zip"
     # An app with more than one migration; the project's own apps may have only one.
     apps = {"auth"}
-    output(start(seeded, OLDER.format(apps=apps, path=str(older))))
+    output(start(seeded, WRITE_OLDER_ARCHIVE.format(apps=apps, path=str(older))))
     restore(tmp_path / "second", older)
     newer = backup(tmp_path / "second", tmp_path / "second.zip")
 
     assert migrations(newer) != migrations(older)
-    assert held(newer)[1] == held(older)[1]
-    assert_whole(tmp_path / "second")
+    assert read_archive(newer)[1] == read_archive(older)[1]
+    assert_site_works(tmp_path / "second")
 
 
 def migrations(archive: Path) -> list[list[str]]:
     with zipfile.ZipFile(archive) as file:
-        found: list[list[str]] = json.loads(file.read("manifest.json"))["migrations"]
-    return found
+        migration_names: list[list[str]] = json.loads(file.read("manifest.json"))["migrations"]
+    return migration_names

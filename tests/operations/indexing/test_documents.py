@@ -13,14 +13,14 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-def found(text: str) -> list[str]:
+def search(text: str) -> list[str]:
     """Update the index; return the results of a search, such as `paper one`."""
     refresh()
     keys = [(hit.kind, hit.object_id) for hit in find_documents(parse_query(text)).page]
     return sorted(str(Document.objects.get(kind=kind, object_id=key)) for kind, key in keys)
 
 
-def test_paper_is_found_by_every_part_of_it(edition: Edition) -> None:
+def test_paper_is_found_by_every_indexed_field(edition: Edition) -> None:
     vision = make.make_topic(edition, "Computer Vision")
     topic = make.make_topic(edition, "Depth", parent=vision)
     paper = make.make_paper(
@@ -35,14 +35,14 @@ def test_paper_is_found_by_every_part_of_it(edition: Edition) -> None:
     make.make_award(edition, [paper], name="Best Paper")
 
     for text in ("title:graphs", "author:simek", 'topic:"vision depth"', "award:best", "tensors", "kernels"):
-        assert "paper p1" in found(text), text
+        assert "paper p1" in search(text), text
 
 
-def test_award_of_a_later_year_finds_the_paper() -> None:
+def test_paper_is_found_by_an_award_of_a_later_edition() -> None:
     paper = make.make_paper(make.make_edition(2021), uid="p1")
     make.make_award(make.make_edition(2031), [paper], name="Test of Time")
 
-    assert found("award:time") == ["paper p1"]
+    assert search("award:time") == ["paper p1"]
 
 
 def test_person_is_found_by_every_name_that_is_not_hidden() -> None:
@@ -51,7 +51,7 @@ def test_person_is_found_by_every_name_that_is_not_hidden() -> None:
     PersonName.objects.create(person=ada, name="A. A. King")
     PersonName.objects.create(person=ada, name="Ada Byron", hidden=True)
 
-    assert [found(text) for text in ("lovelace", "author:king", "college", "byron")] == [
+    assert [search(text) for text in ("lovelace", "author:king", "college", "byron")] == [
         ["paper p1", "person ada"],
         ["person ada"],
         ["person ada"],
@@ -66,22 +66,22 @@ def test_person_is_found_in_the_editions_that_show_them() -> None:
     make.make_paper(third, [ada], status="draft")
     refresh()
 
-    found_in = [
-        find_documents(parse_query("ada"), edition=one.pk, kinds=["person"]).count
-        for one in (first, second, third)
+    counts = [
+        find_documents(parse_query("ada"), edition=edition.pk, kinds=["person"]).count
+        for edition in (first, second, third)
     ]
-    assert (found_in, find_documents(parse_query("ada"), kinds=["person"]).count) == ([1, 1, 0], 1)
+    assert (counts, find_documents(parse_query("ada"), kinds=["person"]).count) == ([1, 1, 0], 1)
 
 
-def test_hidden_name_on_a_paper_is_the_display_name() -> None:
+def test_paper_is_found_by_the_display_name_instead_of_a_hidden_name() -> None:
     ada = make.make_person("Ada Lovelace", uid="ada")
     paper = make.make_paper(make.make_edition(), uid="p1")
     make.add_author(paper, ada, name="Ada Byron")
-    assert found("byron") == ["paper p1"]
+    assert search("byron") == ["paper p1"]
 
     PersonName.objects.create(person=ada, name="Ada Byron", hidden=True)
 
-    assert (found("byron"), found("author:lovelace")) == ([], ["paper p1", "person ada"])
+    assert (search("byron"), search("author:lovelace")) == ([], ["paper p1", "person ada"])
 
 
 def test_sessions_talks_and_pages_are_found(edition: Edition) -> None:
@@ -93,7 +93,7 @@ def test_sessions_talks_and_pages_are_found(edition: Edition) -> None:
     make.make_page(None, slug="conduct", title="Conduct")
 
     words = ("engines", "steam", "title:pistons", "valves", "tram", "conduct")
-    assert [found(word) for word in words] == [
+    assert [search(word) for word in words] == [
         ["session s1"],
         ["session s1"],
         ["talk t1"],
@@ -101,5 +101,5 @@ def test_sessions_talks_and_pages_are_found(edition: Edition) -> None:
         ["page visit"],
         ["page conduct"],
     ]
-    assert found("babbage")[1:] == ["session s1"]
-    assert found("author:hopper")[1:] == ["talk t1"]
+    assert search("babbage")[1:] == ["session s1"]
+    assert search("author:hopper")[1:] == ["talk t1"]

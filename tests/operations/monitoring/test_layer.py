@@ -25,16 +25,16 @@ pytestmark = pytest.mark.django_db
 TOKEN = "a-token-of-many-characters"
 
 
-def ask(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str], bytes]:
+def get(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str], bytes]:
     environ: dict[str, Any] = {"PATH_INFO": path, "HTTP_HOST": "127.0.0.1", **headers}
     setup_testing_defaults(environ)
-    begun: list[Any] = []
+    started: list[Any] = []
 
-    def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-        begun[:] = [status, dict(headers)]
+    def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        started[:] = [status, dict(headers)]
 
-    body = b"".join(application(environ, start))
-    return begun[0], begun[1], body
+    body = b"".join(application(environ, start_response))
+    return started[0], started[1], body
 
 
 @pytest.fixture
@@ -58,23 +58,23 @@ def log() -> Iterator[io.StringIO]:
     logger.setLevel(before)
 
 
-def test_each_answer_has_a_name_of_its_own(site: MonitoringLayer) -> None:
-    names = [ask(site, "/2021/")[1]["X-Request-ID"] for _ in range(3)]
+def test_each_response_has_a_unique_request_id(site: MonitoringLayer) -> None:
+    request_ids = [get(site, "/2021/")[1]["X-Request-ID"] for _ in range(3)]
 
-    assert len({*names}) == 3
-    assert [len(name) for name in names] == [16] * 3
+    assert len({*request_ids}) == 3
+    assert [len(request_id) for request_id in request_ids] == [16] * 3
 
 
 @pytest.mark.parametrize(
-    ("is_behind", "given", "is_kept"),
+    ("is_behind_proxy", "request_id", "is_kept"),
     [(True, "0123456789abcdef", True), (True, "x\ny: z", False), (False, "0123456789abcdef", False)],
 )
-def test_request_id_of_a_proxy_is_used(
-    site: MonitoringLayer, settings: Settings, is_behind: bool, given: str, is_kept: bool
+def test_request_id_of_a_trusted_proxy_is_kept(
+    site: MonitoringLayer, settings: Settings, is_behind_proxy: bool, request_id: str, is_kept: bool
 ) -> None:
-    settings.BEHIND_PROXY = is_behind
+    settings.BEHIND_PROXY = is_behind_proxy
 
-    assert (ask(site, "/healthz", HTTP_X_REQUEST_ID=given)[1]["X-Request-ID"] == given) == is_kept
+    assert (get(site, "/healthz", HTTP_X_REQUEST_ID=request_id)[1]["X-Request-ID"] == request_id) == is_kept
 
 
 def test_cached_responses_are_counted_and_not_logged(
@@ -83,21 +83,21 @@ def test_cached_responses_are_counted_and_not_logged(
     caplog.set_level(logging.INFO, "plenary.requests")
     settings.METRICS_TOKEN = TOKEN
     for _ in range(3):
-        ask(site, "/2021/")
-    page = ask(site, "/metrics", HTTP_AUTHORIZATION=f"Bearer {TOKEN}")[2].decode()
+        get(site, "/2021/")
+    metrics = get(site, "/metrics", HTTP_AUTHORIZATION=f"Bearer {TOKEN}")[2].decode()
 
     routes = [record.__dict__["fields"]["route"] for record in caplog.records]
     assert routes == ["<key:edition>/", "metrics"]
-    assert 'plenary_page_cache_total{outcome="hit"} 2.0' in page
-    assert 'plenary_page_cache_total{outcome="miss"} 1.0' in page
-    assert 'plenary_view_seconds_count{view="website:edition"} 1.0' in page
-    assert 'plenary_revision{edition="2021"}' in page
-    assert "plenary_queue_waiting 0.0" in page
+    assert 'plenary_page_cache_total{outcome="hit"} 2.0' in metrics
+    assert 'plenary_page_cache_total{outcome="miss"} 1.0' in metrics
+    assert 'plenary_view_seconds_count{view="website:edition"} 1.0' in metrics
+    assert 'plenary_revision{edition="2021"}' in metrics
+    assert "plenary_queue_waiting 0.0" in metrics
 
 
-def test_a_line_names_no_reader_and_no_secret(site: MonitoringLayer, log: io.StringIO) -> None:
+def test_log_line_contains_no_personal_data_and_no_secret(site: MonitoringLayer, log: io.StringIO) -> None:
     secret = "s3cr3t" * 6
-    ask(site, f"/2021/agenda/{secret}/", REMOTE_ADDR="203.0.113.9", QUERY_STRING="q=ada@example.org")
+    get(site, f"/2021/agenda/{secret}/", REMOTE_ADDR="203.0.113.9", QUERY_STRING="q=ada@example.org")
     text = log.getvalue()
 
     line = json.loads(text)
@@ -109,19 +109,19 @@ def test_a_line_names_no_reader_and_no_secret(site: MonitoringLayer, log: io.Str
     assert [word for word in (secret, "203.0.113.9", "ada") if word in text] == []
 
 
-def test_an_error_outside_of_django_is_counted_too(settings: Settings) -> None:
-    def failing(environ: WSGIEnvironment, start: StartResponse) -> list[bytes]:
+def test_error_outside_of_django_is_raised_and_ends_the_log_note(settings: Settings) -> None:
+    def raise_error(environ: WSGIEnvironment, start: StartResponse) -> list[bytes]:
         raise ValueError("x")
 
     with pytest.raises(ValueError, match="x"):
-        ask(MonitoringLayer(failing), "/")
+        get(MonitoringLayer(raise_error), "/")
     assert request_log.current_note() is None
 
 
-@pytest.mark.parametrize("given", ["", "Bearer wrong", f"Bearer {TOKEN}x", TOKEN[:-1]])
-def test_metrics_need_the_token(client: Client, settings: Settings, given: str) -> None:
+@pytest.mark.parametrize("header", ["", "Bearer wrong", f"Bearer {TOKEN}x", TOKEN[:-1]])
+def test_metrics_need_the_token(client: Client, settings: Settings, header: str) -> None:
     settings.METRICS_TOKEN = TOKEN
-    assert client.get("/metrics", headers={"Authorization": given}).status_code == 404
+    assert client.get("/metrics", headers={"Authorization": header}).status_code == 404
 
     settings.METRICS_TOKEN = ""
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404

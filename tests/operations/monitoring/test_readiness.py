@@ -30,17 +30,19 @@ def raising(error: Exception) -> Any:
     return fail
 
 
-def words(client: Client, status: int) -> dict[str, str]:
+def read_checks(client: Client, status: int) -> dict[str, str]:
     response = client.get("/readyz")
-    answer = json.loads(response.content)
-    assert (response.status_code, answer["ready"]) == (status, status == 200)
+    content = json.loads(response.content)
+    assert (response.status_code, content["ready"]) == (status, status == 200)
     assert "no-store" in response.headers["Cache-Control"]
-    found: dict[str, str] = answer["checks"]
-    return found
+    checks: dict[str, str] = content["checks"]
+    return checks
 
 
-def test_ready(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    assert words(client, 200) == {
+def test_ready_site_passes_every_check(
+    client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    assert read_checks(client, 200) == {
         "database": f"ok: {connection.vendor}",
         "migrations": "ok: all applied",
         "cache": "ok: in each process",
@@ -52,39 +54,39 @@ def test_ready(client: Client, django_assert_num_queries: DjangoAssertNumQueries
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "said"),
+    ("name", "target", "message"),
     [
         ("database", "operations.monitoring.readiness.connection.cursor", "failing: does not answer"),
         ("worker", "operations.monitoring.readiness.queue_state", "failing: the queue cannot be read"),
     ],
 )
-def test_not_ready_without_database(
-    client: Client, monkeypatch: pytest.MonkeyPatch, name: str, place: str, said: str
+def test_database_error_is_reported_without_its_details(
+    client: Client, monkeypatch: pytest.MonkeyPatch, name: str, target: str, message: str
 ) -> None:
-    monkeypatch.setattr(place, raising(OperationalError("password=secret")))
-    found = words(client, 503)
+    monkeypatch.setattr(target, raising(OperationalError("password=secret")))
+    checks = read_checks(client, 503)
 
-    assert found[name] == said
-    assert "secret" not in str(found)
+    assert checks[name] == message
+    assert "secret" not in str(checks)
 
 
-def test_not_ready_with_migrations_to_come(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_ready_with_unapplied_migrations(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "_migrated", [])
     monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, nodes: [1, 2])
 
-    assert words(client, 503)["migrations"] == "failing: 2 not applied: run “manage.py migrate”"
+    assert read_checks(client, 503)["migrations"] == "failing: 2 not applied: run “manage.py migrate”"
 
 
 def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(10**12, 10**12, 5_000_000))
 
-    assert words(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
+    assert read_checks(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
 
 
 def test_not_ready_without_a_worker(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("operations.monitoring.readiness.queue_state", lambda: Queue(3, 1200.0))
 
-    assert words(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
+    assert read_checks(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
 
 
 @pytest.fixture
@@ -100,12 +102,12 @@ def _no_redis(settings: Settings) -> None:
 
 @pytest.mark.usefixtures("_no_redis")
 def test_missing_cache_is_reported_and_pages_work(client: Client) -> None:
-    assert words(client, 503)["cache"] == "failing: does not answer"
+    assert read_checks(client, 503)["cache"] == "failing: does not answer"
     assert client.get("/api/v1/").status_code == 200
 
 
 @pytest.mark.usefixtures("_no_redis")
-def test_people_sign_in_and_out_while_the_cache_is_away(client: Client) -> None:
+def test_login_and_logout_work_without_the_cache(client: Client) -> None:
     get_user_model().objects.create_superuser("ada", password="right")
     wrong = client.post("/admin/login/", {"username": "ada", "password": "wrong"})
     signed_in = client.post("/admin/login/?next=/admin/", {"username": "ada", "password": "right"})
@@ -116,7 +118,7 @@ def test_people_sign_in_and_out_while_the_cache_is_away(client: Client) -> None:
     assert client.get("/admin/").status_code == 302
 
 
-def test_queue_counts_what_no_worker_has_taken(settings: Settings) -> None:
+def test_queue_counts_waiting_tasks(settings: Settings) -> None:
     settings.TASK_BACKEND = "database"
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     preview.enqueue(1)

@@ -8,7 +8,7 @@ from tests.processes import output, start
 
 
 def test_error_reports_have_no_personal_data() -> None:
-    told = strip_report(
+    report = strip_report(
         {
             "user": {"username": "chair"},
             "request": {"url": "https://x.org/search/?q=ada", "cookies": "sessionid=1"},
@@ -17,23 +17,25 @@ def test_error_reports_have_no_personal_data() -> None:
         },
         {},
     )
-    assert told == {
+    assert report == {
         "exception": {"values": [{"type": "ValueError", "value": "no mail to <e-mail>"}]},
         "level": "error",
     }
 
 
-def test_report_has_the_name_that_the_log_has() -> None:
+def test_report_has_the_request_id_of_the_log() -> None:
     request_log.begin("a-request-1")
-    told = strip_report({"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {})
+    report = strip_report(
+        {"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {}
+    )
     request_log.end()
 
-    assert told == {"logentry": {"message": "%s: %s"}, "tags": {"request": "a-request-1"}}
+    assert report == {"logentry": {"message": "%s: %s"}, "tags": {"request": "a-request-1"}}
 
 
-def test_worker_and_commands_report_too(tmp_path: Path) -> None:
+def test_sentry_is_set_up_in_every_process(tmp_path: Path) -> None:
     (tmp_path / "sentry_sdk.py").write_text("def init(**options):\n    print(options['dsn'])\n")
     dsns = ["", "https://key@127.0.0.1/1"]
-    said = [output(start(tmp_path, "", SENTRY_DSN=dsn, PYTHONPATH=str(tmp_path))) for dsn in dsns]
+    outputs = [output(start(tmp_path, "", SENTRY_DSN=dsn, PYTHONPATH=str(tmp_path))) for dsn in dsns]
 
-    assert [words.strip() for words in said] == dsns
+    assert [text.strip() for text in outputs] == dsns

@@ -31,11 +31,11 @@ def log() -> Iterator[io.StringIO]:
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch) -> ImportJob:
     """Create an import job whose task fails."""
-    monkeypatch.setattr(tasks, "_read", lambda job, told: 1 / 0)
+    monkeypatch.setattr(tasks, "_read", lambda job, progress: 1 / 0)
     return ImportJob.objects.create(edition=make.make_edition(), format="program_json")
 
 
-def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) -> None:
+def test_failed_task_is_logged_with_its_id(log: io.StringIO, job: ImportJob) -> None:
     result = tasks.preview.enqueue(job.pk)
     line = json.loads(log.getvalue())
 
@@ -44,11 +44,11 @@ def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) 
     assert request_log.current_note() is None
 
 
-def test_task_inside_a_request_has_the_requests_name(log: io.StringIO, job: ImportJob) -> None:
+def test_task_inside_a_request_is_logged_with_the_request_id(log: io.StringIO, job: ImportJob) -> None:
     request_log.begin("a-request-1")
     tasks.preview.enqueue(job.pk)
-    name = request_log.current_note()
+    note = request_log.current_note()
     request_log.end()
 
     assert json.loads(log.getvalue())["request"] == "a-request-1"
-    assert name is not None
+    assert note is not None
