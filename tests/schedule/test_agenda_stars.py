@@ -23,7 +23,7 @@ NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 
-def test_star_is_written_with_where_it_stood_and_when() -> None:
+def test_star_is_written_with_the_seen_placement_and_its_time() -> None:
     star = Star("p", "a.1-b", Seen(NOON, 7), NOON + SECOND)
 
     assert str(star) == "p.a.1-b@1617710400.7@1617710401000"
@@ -45,26 +45,26 @@ stars = st.builds(
 
 
 @given(st.lists(stars, max_size=5, unique_by=lambda star: star.key))
-def test_stars_come_back_as_they_were_written(found: list[Star]) -> None:
-    assert read_stars(write_stars(found)) == found
+def test_stars_round_trip(original: list[Star]) -> None:
+    assert read_stars(write_stars(original)) == original
 
 
 @pytest.mark.parametrize(
     "text",
     ["x", "p.", "p.a@", "p.a@1", "t.a", "--p.a", "p.a@1.2@", "p.é", "p.a,p.b", "p.a@٣.1", "p." + "a" * 65],
 )
-def test_junk_is_refused(text: str) -> None:
+def test_invalid_star_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError):
         read_stars(text)
 
 
 @given(st.text())
-def test_no_text_breaks_reading(text: str) -> None:
+def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(UnreadableError):
         assert len(read_stars(text)) == len(set(text.split()))
 
 
-def test_too_much_is_refused() -> None:
+def test_too_many_or_too_long_stars_are_refused() -> None:
     assert len(read_stars(" ".join(f"p.a{number}" for number in range(MAX_STARS)))) == MAX_STARS
     with pytest.raises(UnreadableError, match="500 stars at most"):
         read_stars(" ".join(f"p.a{number}" for number in range(MAX_STARS + 1)))
@@ -72,17 +72,17 @@ def test_too_much_is_refused() -> None:
         read_stars("p.a " * MAX_JSON_CHARS)
 
 
-def test_later_word_counts_and_of_two_at_once_the_removal() -> None:
-    on, off = Star("p", "a", Seen(), NOON), Star("p", "a", Seen(), NOON, removed=True)
+def test_later_star_wins_and_a_removal_wins_ties() -> None:
+    starred, unstarred = Star("p", "a", Seen(), NOON), Star("p", "a", Seen(), NOON, removed=True)
 
-    assert overrules(off, on)
-    assert not overrules(on, off)
-    assert not overrules(on, on)
-    assert overrules(Star("p", "a", Seen(), NOON + SECOND), off)
-    assert read_stars(f"{off} {on}") == [off]
+    assert overrules(unstarred, starred)
+    assert not overrules(starred, unstarred)
+    assert not overrules(starred, starred)
+    assert overrules(Star("p", "a", Seen(), NOON + SECOND), unstarred)
+    assert read_stars(f"{unstarred} {starred}") == [unstarred]
 
 
-def test_fast_clock_does_not_win_for_ever() -> None:
+def test_star_time_in_the_future_is_replaced_by_now() -> None:
     assert date_star(Star("p", "a", at=NOON + HOUR), NOON).at == NOON
     assert date_star(Star("p", "a"), NOON).at == NOON
     assert date_star(Star("p", "a", at=NOON - HOUR), NOON).at == NOON - HOUR

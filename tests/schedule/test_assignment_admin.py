@@ -52,8 +52,8 @@ def press_button(client: Client, page: Any, button: str, value: object = "1", **
 
 
 def plan_papers(client: Client, session: Session, papers: list[Paper], page: Any = None, **more: Any) -> Any:
-    picks = [paper.pk for paper in papers]
-    return press_button(client, page or client.get(PAGE), "_put", session.pk, pick=picks, **more)
+    paper_ids = [paper.pk for paper in papers]
+    return press_button(client, page or client.get(PAGE), "_put", session.pk, pick=paper_ids, **more)
 
 
 def stored_talks(session: Session) -> list[tuple[str, str, int]]:
@@ -65,10 +65,10 @@ def listed_papers(page: Any) -> list[str]:
     return [str(row["paper"]) for row in page.context["rows"]]
 
 
-def test_papers_are_planned_saved_as_one_change_and_taken_back(
+def test_planned_papers_are_saved_as_one_change_set_and_reverted(
     admin_client: Client, oral: Session, papers: list[Paper]
 ) -> None:
-    waiting = make_presentation(paper=papers[0], kind="spotlight", start=MORNING, end=MORNING)
+    unscheduled = make_presentation(paper=papers[0], kind="spotlight", start=MORNING, end=MORNING)
     make_paper(oral.edition, title="Withdrawn", status="withdrawn")
     page = admin_client.get(PAGE)
     assert listed_papers(page) == ["Paper A", "Paper B", "Paper C"]
@@ -81,13 +81,13 @@ def test_papers_are_planned_saved_as_one_change_and_taken_back(
     page = press_button(admin_client, page, "_plan", **{f"m{papers[2].pk}": oral.pk})
     page = press_button(admin_client, page, "_drop", papers[1].pk)
     assert stored_talks(oral) == [("There", "oral", 1)]
-    sets = ChangeSet.objects.count()
+    change_set_count = ChangeSet.objects.count()
     saved = press_button(admin_client, page, "_save")
     assert "2 papers are in their sessions." in saved.text
     assert stored_talks(oral) == [("There", "oral", 1), ("Paper A", "spotlight", 2), ("Paper C", "oral", 3)]
-    assert ChangeSet.objects.count() == sets + 1
-    waiting.refresh_from_db()
-    assert (waiting.start, waiting.end) == (None, None)
+    assert ChangeSet.objects.count() == change_set_count + 1
+    unscheduled.refresh_from_db()
+    assert (unscheduled.start, unscheduled.end) == (None, None)
     admin_client.post(saved.context["saved"]["undo"])
     assert stored_talks(oral) == [("There", "oral", 1)]
     assert Presentation.objects.get(paper=papers[0]).start == MORNING
@@ -101,25 +101,27 @@ def test_filters_narrow_papers_and_sessions(admin_client: Client, oral: Session,
     make_session(oral.edition, kind="break", title="Coffee")
     hall = make_session(oral.edition, kind="poster", title="Hall", start=MORNING + HOUR)
 
-    def shown(**narrow: Any) -> tuple[list[str], list[str]]:
-        page = admin_client.get(PAGE, narrow)
+    def listed(**filters: Any) -> tuple[list[str], list[str]]:
+        page = admin_client.get(PAGE, filters)
         return listed_papers(page), [str(card.session) for card in page.context["cards"]]
 
-    everything, both = ["Paper A", "Paper B", "Paper C"], ["Orals", "Hall"]
-    assert shown() == (everything, both)
-    assert shown(topic=vision.pk) == (["Paper A"], both)
-    assert shown(topic="none", decision="Accept (poster)") == (["Paper B"], both)
-    assert shown(q="emilie", kinds="poster") == (["Paper C"], ["Hall"])
-    assert shown(show="without", kind="poster") == ([*everything, "There"], both)
-    assert shown(kinds="break", day="2021-04-06") == (everything, ["Coffee"])
-    bad = admin_client.get(PAGE, {"topic": "x", "day": "never", "page": "-3", "minutes": "0", "kinds": "\0"})
-    assert listed_papers(bad) == everything
+    all_papers, both_sessions = ["Paper A", "Paper B", "Paper C"], ["Orals", "Hall"]
+    assert listed() == (all_papers, both_sessions)
+    assert listed(topic=vision.pk) == (["Paper A"], both_sessions)
+    assert listed(topic="none", decision="Accept (poster)") == (["Paper B"], both_sessions)
+    assert listed(q="emilie", kinds="poster") == (["Paper C"], ["Hall"])
+    assert listed(show="without", kind="poster") == ([*all_papers, "There"], both_sessions)
+    assert listed(kinds="break", day="2021-04-06") == (all_papers, ["Coffee"])
+    page_of_invalid_filters = admin_client.get(
+        PAGE, {"topic": "x", "day": "never", "page": "-3", "minutes": "0", "kinds": "\0"}
+    )
+    assert listed_papers(page_of_invalid_filters) == all_papers
     page = plan_papers(admin_client, hall, papers, admin_client.get(PAGE, {"kind": "demo"}))
     press_button(admin_client, page, "_save")
     assert stored_talks(hall)[0] == ("Paper A", "demo", 1)
 
 
-def test_overfull_session_is_said_and_confirmed(
+def test_overfull_session_needs_a_confirmation(
     admin_client: Client, oral: Session, papers: list[Paper]
 ) -> None:
     hall = make_session(oral.edition, kind="poster", room=make_room(oral.edition, poster_boards="1-2"))
@@ -144,38 +146,42 @@ def test_clashes_of_the_plan_are_shown_before_saving(
     assert f'<a href="/admin/papers/paper/{papers[0].pk}/change/">' in page.text
 
 
-def test_suggestions_are_taken_or_not(admin_client: Client, oral: Session, papers: list[Paper]) -> None:
+def test_only_accepted_suggestions_are_planned(
+    admin_client: Client, oral: Session, papers: list[Paper]
+) -> None:
     vision = make_topic(oral.edition, "Vision")
     Paper.objects.exclude(pk=papers[2].pk).update(topic=vision)
     page = press_button(admin_client, admin_client.get(PAGE), "_suggest")
-    found = page.context["suggestions"]
-    assert [(str(one["paper"]), str(one["session"])) for one in found] == [
+    suggestions = page.context["suggestions"]
+    assert [(str(row["paper"]), str(row["session"])) for row in suggestions] == [
         ("Paper A", "Orals"),
         ("Paper B", "Orals"),
     ]
     assert "1 paper on Vision there" in page.text
     assert "No session is suggested for 1 paper" in page.text
-    taken = press_button(admin_client, page, "_take", take=[found[1]["value"]])
-    press_button(admin_client, taken, "_save")
+    accepted = press_button(admin_client, page, "_take", take=[suggestions[1]["value"]])
+    press_button(admin_client, accepted, "_save")
     assert stored_talks(oral)[1:] == [("Paper B", "oral", 2)]
 
 
-@pytest.mark.parametrize(("choice", "place"), [("theirs", "Other"), ("mine", "Orals")])
-def test_second_chair_is_shown_both_sessions(
-    admin_client: Client, oral: Session, papers: list[Paper], choice: str, place: str
+@pytest.mark.parametrize(("choice", "title"), [("theirs", "Other"), ("mine", "Orals")])
+def test_concurrent_assignment_offers_both_sessions(
+    admin_client: Client, oral: Session, papers: list[Paper], choice: str, title: str
 ) -> None:
     other = make_session(oral.edition, title="Other")
     page = plan_papers(admin_client, oral, papers[:2])
     make_presentation(other, papers[0])
     refused = press_button(admin_client, page, "_save")
     assert refused.status_code == 409
-    assert [(one["theirs"], one["mine"]) for one in refused.context["differences"]] == [("Other", "Orals")]
+    assert [(difference["theirs"], difference["mine"]) for difference in refused.context["differences"]] == [
+        ("Other", "Orals")
+    ]
     admin_client.post(PAGE, resolve_conflicts(refused, **{f"m{papers[0].pk}": choice}))
-    assert [str(row.session) for row in Presentation.objects.filter(paper=papers[0])] == [place]
-    assert ("Paper B", "oral") in [(title, kind) for title, kind, _position in stored_talks(oral)]
+    assert [str(row.session) for row in Presentation.objects.filter(paper=papers[0])] == [title]
+    assert ("Paper B", "oral") in [(row_title, kind) for row_title, kind, _position in stored_talks(oral)]
 
 
-def test_all_papers_of_all_pages_go_into_one_session(admin_client: Client, oral: Session) -> None:
+def test_papers_of_all_pages_are_put_into_one_session(admin_client: Client, oral: Session) -> None:
     with lock():
         for number in range(103):
             make_paper(oral.edition, title=f"Paper {number}")
@@ -186,38 +192,40 @@ def test_all_papers_of_all_pages_go_into_one_session(admin_client: Client, oral:
     assert hall.presentations.count() == 103
 
 
-def test_too_many_are_refused_and_bad_fields_ignored(
+def test_too_many_papers_are_refused_and_invalid_fields_are_ignored(
     admin_client: Client, oral: Session, papers: list[Paper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = admin_client.get(PAGE)
-    bad = {
+    invalid_fields = {
         "planned": f"x 1:2 {papers[0].pk}:99999: 1:{oral.pk}:\0",
         "_drop": "٣",
         "pick": "9" * 40,
         "at": "x",
     }
-    answer = press_button(admin_client, page, "_put", "9" * 30, **bad, **{f"m{'9' * 40}": "1", "take": "1:1"})
-    assert answer.status_code == 200
-    assert answer.context["plan"].rows == []
+    response = press_button(
+        admin_client, page, "_put", "9" * 30, **invalid_fields, **{f"m{'9' * 40}": "1", "take": "1:1"}
+    )
+    assert response.status_code == 200
+    assert response.context["plan"].rows == []
     monkeypatch.setattr("schedule.admin.assignment.page.MAX_PLANNED", 2)
     monkeypatch.setattr(plan, "MAX_PLANNED", 2)
-    answer = plan_papers(admin_client, oral, papers, page)
-    assert "At most 2 papers can be planned at once." in answer.text
-    assert answer.context["plan"].rows == []
+    response = plan_papers(admin_client, oral, papers, page)
+    assert "At most 2 papers can be planned at once." in response.text
+    assert response.context["plan"].rows == []
 
 
-def test_number_of_queries_does_not_depend_on_rows(
+def test_query_counts_are_the_same_for_1_and_3_papers(
     admin_client: Client, oral: Session, papers: list[Paper]
 ) -> None:
     make_paper(oral.edition, title="Not planned")
     counts = []
-    for chosen in (papers[:1], papers):
-        shown = plan_papers(admin_client, oral, chosen)
-        with CaptureQueriesContext(connection) as queries:
-            press_button(admin_client, shown, "_plan")
-        with CaptureQueriesContext(connection) as saving:
-            press_button(admin_client, shown, "_save", over=oral.pk)
-        counts.append((len(queries), len(saving)))
+    for planned in (papers[:1], papers):
+        page = plan_papers(admin_client, oral, planned)
+        with CaptureQueriesContext(connection) as plan_queries:
+            press_button(admin_client, page, "_plan")
+        with CaptureQueriesContext(connection) as save_queries:
+            press_button(admin_client, page, "_save", over=oral.pk)
+        counts.append((len(plan_queries), len(save_queries)))
         Presentation.objects.filter(paper__in=papers).delete()
     assert counts[0] == counts[1]
     assert counts[0][0] <= 30

@@ -7,7 +7,7 @@ from schedule.board_plan import Poster, assign_boards, back_and_forth, board_row
 
 
 @pytest.mark.parametrize(
-    ("written", "boards"),
+    ("text", "boards"),
     [
         ("1-4, A1-A3", [["1", "2", "3", "4", "A1", "A2", "A3"]]),
         ("9-11", [["9", "10", "11"]]),
@@ -20,12 +20,12 @@ from schedule.board_plan import Poster, assign_boards, back_and_forth, board_row
         (" , ", []),
     ],
 )
-def test_list_is_written_out_row_by_row(written: str, boards: list[list[str]]) -> None:
-    assert board_rows(written) == boards
+def test_board_list_is_expanded_into_rows(text: str, boards: list[list[str]]) -> None:
+    assert board_rows(text) == boards
 
 
 @pytest.mark.parametrize(
-    ("written", "problem"),
+    ("text", "message"),
     [
         ("1-4, 3", "Board 3 is listed twice."),
         ("a1\nA1", "Board A1 is listed twice."),
@@ -35,13 +35,13 @@ def test_list_is_written_out_row_by_row(written: str, boards: list[list[str]]) -
         ("x" * 61, f"“{'x' * 60}” is too long for a board."),
     ],
 )
-def test_list_that_cannot_be_meant_is_refused(written: str, problem: str) -> None:
+def test_invalid_board_list_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValidationError) as error:
-        board_rows(written)
-    assert error.value.messages[0] == problem
+        board_rows(text)
+    assert error.value.messages[0] == message
 
 
-def test_every_second_row_is_walked_from_its_end() -> None:
+def test_back_and_forth_reverses_every_second_row() -> None:
     assert back_and_forth(board_rows("A1-3\nB1-3\nC1-2")) == [
         ["A1", "A2", "A3"],
         ["B3", "B2", "B1"],
@@ -49,35 +49,41 @@ def test_every_second_row_is_walked_from_its_end() -> None:
     ]
 
 
-def posters(**boards: str) -> list[Poster[str]]:
+def posters_on_boards(**boards: str) -> list[Poster[str]]:
     return [Poster(key, board) for key, board in boards.items()]
 
 
-def test_posters_get_boards_in_order_and_fixed_ones_stay() -> None:
-    found = assign_boards([["1", "2"], ["3", "4"]], posters(a="", b="2", c="", d="Foyer", e=""))
-    assert found == {"a": "1", "b": "2", "c": "3", "d": "Foyer", "e": "4"}
+def test_posters_get_free_boards_in_order_and_keep_fixed_ones() -> None:
+    assigned = assign_boards([["1", "2"], ["3", "4"]], posters_on_boards(a="", b="2", c="", d="Foyer", e=""))
+    assert assigned == {"a": "1", "b": "2", "c": "3", "d": "Foyer", "e": "4"}
 
 
-def test_fixed_board_is_known_however_it_is_written() -> None:
-    assert assign_boards([["A1", "A2"]], posters(a=" a1 ", b="")) == {"a": " a1 ", "b": "A2"}
+def test_fixed_board_is_matched_ignoring_case_and_spaces() -> None:
+    assert assign_boards([["A1", "A2"]], posters_on_boards(a=" a1 ", b="")) == {"a": " a1 ", "b": "A2"}
 
 
 def test_too_few_boards_are_reported_with_numbers() -> None:
     with pytest.raises(ValidationError) as error:
-        assign_boards([["1", "2"]], posters(a="", b="2", c="", d=""))
+        assign_boards([["1", "2"]], posters_on_boards(a="", b="2", c="", d=""))
     assert error.value.messages[0] == (
         "1 board is free and 3 posters need a board: 2 are missing. "
         "Add boards to the list. Nothing was assigned."
     )
 
 
-def by(*presenters: int, key: str, board: str = "", topic: int = 0) -> Poster[str]:
+def poster_by(*presenters: int, key: str, board: str = "", topic: int = 0) -> Poster[str]:
     return Poster(key, board, frozenset(presenters), topic)
 
 
 def test_posters_of_one_presenter_are_next_to_each_other() -> None:
-    chosen = [by(1, key="a"), by(2, key="b"), by(3, key="c"), by(1, key="d"), by(2, 1, key="e")]
-    assert assign_boards([["1", "2", "3", "4", "5"]], chosen) == {
+    posters = [
+        poster_by(1, key="a"),
+        poster_by(2, key="b"),
+        poster_by(3, key="c"),
+        poster_by(1, key="d"),
+        poster_by(2, 1, key="e"),
+    ]
+    assert assign_boards([["1", "2", "3", "4", "5"]], posters) == {
         "a": "1",
         "d": "2",
         "b": "3",
@@ -86,9 +92,14 @@ def test_posters_of_one_presenter_are_next_to_each_other() -> None:
     }
 
 
-def test_posters_stay_beside_the_fixed_one_of_their_presenter() -> None:
-    chosen = [by(2, key="x"), by(1, key="a"), by(3, key="y"), by(1, key="fixed", board="A3")]
-    assert assign_boards([["A1", "A2", "A3", "A4"]], chosen) == {
+def test_posters_are_next_to_the_fixed_one_of_their_presenter() -> None:
+    posters = [
+        poster_by(2, key="x"),
+        poster_by(1, key="a"),
+        poster_by(3, key="y"),
+        poster_by(1, key="fixed", board="A3"),
+    ]
+    assert assign_boards([["A1", "A2", "A3", "A4"]], posters) == {
         "fixed": "A3",
         "a": "A2",
         "x": "A1",
@@ -96,12 +107,17 @@ def test_posters_stay_beside_the_fixed_one_of_their_presenter() -> None:
     }
 
 
-def test_each_topic_starts_in_a_row_of_its_own() -> None:
-    chosen = [by(key="a"), by(key="b", topic=1), by(key="c", topic=1), by(key="d", topic=2)]
+def test_each_topic_starts_in_a_new_row() -> None:
+    posters = [
+        poster_by(key="a"),
+        poster_by(key="b", topic=1),
+        poster_by(key="c", topic=1),
+        poster_by(key="d", topic=2),
+    ]
     rows = [["A1", "A2"], ["B1", "B2"], ["C1", "C2"]]
-    assert assign_boards(rows, chosen, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
+    assert assign_boards(rows, posters, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
     with pytest.raises(ValidationError) as error:
-        assign_boards(rows[:2], chosen, new_rows=True)
+        assign_boards(rows[:2], posters, new_rows=True)
     assert error.value.messages[0] == (
         "There are too few rows to start each topic in a new one. "
         "Add rows, or let topics share rows. Nothing was assigned."

@@ -77,10 +77,10 @@ def test_boards_are_assigned_previewed_and_saved(
     data = page_fields(admin_client, hall) | {"boards": "9-10, A1-A9", "order": order}
     page = press_button(admin_client, hall, data, "assign")
     assert set(boards_by_poster(hall).values()) == {""}
-    sets = ChangeSet.objects.count()
+    change_set_count = ChangeSet.objects.count()
     saved = press_button(admin_client, hall, fields_of(page, "boards"), "save")
     assert boards_by_poster(hall) == boards
-    assert ChangeSet.objects.count() == sets + 1
+    assert ChangeSet.objects.count() == change_set_count + 1
     assert "4 boards were saved." in saved.text
     admin_client.post(saved.context["saved"]["undo"])
     assert set(boards_by_poster(hall).values()) == {""}
@@ -97,22 +97,22 @@ def test_fixed_posters_keep_their_board(admin_client: Client, hall: Session) -> 
 
 
 @pytest.mark.parametrize(
-    ("boards", "problem"),
+    ("boards", "message"),
     [
         ("1-3", "3 boards are free and 4 posters need a board: 1 is missing."),
         ("1-3, 2", "Board 2 is listed twice."),
         ("", "This field is required."),
     ],
 )
-def test_list_that_does_not_do_is_told(
-    admin_client: Client, hall: Session, boards: str, problem: str
+def test_unusable_board_list_is_reported(
+    admin_client: Client, hall: Session, boards: str, message: str
 ) -> None:
     page = press_button(admin_client, hall, page_fields(admin_client, hall) | {"boards": boards}, "assign")
-    assert problem in page.text
+    assert message in page.text
     assert page.context["moved_count"] == 0
 
 
-def test_board_used_twice_is_told_before_saving(admin_client: Client, hall: Session) -> None:
+def test_board_used_twice_is_reported_before_saving(admin_client: Client, hall: Session) -> None:
     data = page_fields(admin_client, hall)
     data |= {f"b{poster(hall, title).pk}-board": "7" for title in ("P1", "P2")}
     page = press_button(admin_client, hall, data, "check")
@@ -121,7 +121,7 @@ def test_board_used_twice_is_told_before_saving(admin_client: Client, hall: Sess
     assert [board for board in boards_by_poster(hall).values() if board] == ["7", "7"]
 
 
-def test_hall_that_is_too_small_is_told(admin_client: Client, hall: Session) -> None:
+def test_hall_with_too_few_boards_is_reported(admin_client: Client, hall: Session) -> None:
     hall.room = make_room(hall.edition, capacity=3)
     hall.save()
     page = admin_client.get(address(hall))
@@ -129,38 +129,42 @@ def test_hall_that_is_too_small_is_told(admin_client: Client, hall: Session) -> 
     assert fields_of(page, "boards")["boards"].strip() == "1-3"
 
 
-def test_second_chair_is_shown_both_boards(admin_client: Client, hall: Session) -> None:
+def test_concurrent_board_changes_offer_both_boards(admin_client: Client, hall: Session) -> None:
     data = page_fields(admin_client, hall) | {f"b{poster(hall, 'P1').pk}-board": "1"}
     data |= {f"b{poster(hall, 'P2').pk}-board": "2"}
     Presentation.objects.filter(pk=poster(hall, "P1").pk).update(board="9")
     page = press_button(admin_client, hall, data, "save")
     assert page.status_code == 409
-    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [("9", "1")]
+    assert [(difference["theirs"], difference["mine"]) for difference in page.context["differences"]] == [
+        ("9", "1")
+    ]
     assert boards_by_poster(hall)["P2"] == ""
     admin_client.post(address(hall), resolve_conflicts(page, **{f"b{poster(hall, 'P1').pk}": "theirs"}))
     assert (boards_by_poster(hall)["P1"], boards_by_poster(hall)["P2"]) == ("9", "2")
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_pages_ask_the_same_number_of_queries(admin_client: Client, edition: Edition, rows: int) -> None:
+def test_query_counts_are_the_same_for_1_and_3_rows(
+    admin_client: Client, edition: Edition, rows: int
+) -> None:
     hall = make_session(edition, kind="poster", start=MORNING + HOUR)
     talks = make_session(edition)
     for _ in range(rows):
         paper = make_paper(edition, topic=make_topic(edition))
         make_presentation(hall, paper, kind="poster")
         make_presentation(talks, make_paper(edition))
-    found = []
+    query_counts = []
     for path in (address(hall), POSTERS):
         admin_client.get(path)
         with CaptureQueriesContext(connection) as queries:
             assert admin_client.get(path).status_code == 200
-        found.append(len(queries))
-    assert found == [7, 8]
+        query_counts.append(len(queries))
+    assert query_counts == [7, 8]
 
 
-def test_poster_that_its_rules_refuse_is_named_and_nothing_saved(admin_client: Client, hall: Session) -> None:
-    elsewhere = make_paper(make_edition(2020), title="P2")
-    Presentation.objects.filter(pk=poster(hall, "P2").pk).update(paper=elsewhere)
+def test_invalid_poster_is_reported_and_nothing_is_saved(admin_client: Client, hall: Session) -> None:
+    foreign_paper = make_paper(make_edition(2020), title="P2")
+    Presentation.objects.filter(pk=poster(hall, "P2").pk).update(paper=foreign_paper)
     data = page_fields(admin_client, hall) | {"boards": "1-9", "order": "current"}
     page = press_button(
         admin_client, hall, fields_of(press_button(admin_client, hall, data, "assign"), "boards"), "save"
@@ -172,7 +176,7 @@ def test_poster_that_its_rules_refuse_is_named_and_nothing_saved(admin_client: C
     assert fields_of(page, "boards")[f"b{poster(hall, 'P1').pk}-board"] == "1"
 
 
-def test_boards_come_from_the_plan_of_the_room(admin_client: Client, hall: Session) -> None:
+def test_board_list_is_taken_from_the_board_plan_of_the_room(admin_client: Client, hall: Session) -> None:
     hall.room = make_room(hall.edition, capacity=99, poster_boards="A1-2\n\nB1-2")
     hall.save()
     data = page_fields(admin_client, hall)
@@ -182,22 +186,22 @@ def test_boards_come_from_the_plan_of_the_room(admin_client: Client, hall: Sessi
     assert boards_by_poster(hall) == {"P1": "A1", "P2": "A2", "P3": "B2", "P4": "B1"}
 
 
-def test_posters_of_one_presenter_hang_together(admin_client: Client, hall: Session) -> None:
+def test_posters_of_one_presenter_are_kept_together_if_chosen(admin_client: Client, hall: Session) -> None:
     busy, other = make_person("Busy"), make_person("Other")
     for title, person, presenting in (("P1", busy, False), ("P2", other, False), ("P4", busy, True)):
         paper = poster(hall, title).paper
         assert paper is not None
         add_author(paper, person, presenting=presenting)
     data = page_fields(admin_client, hall) | {"boards": "1-4", "order": "current"}
-    apart = {**data}
-    apart.pop("together")
-    for asked, boards in ((data, ["1", "3", "4", "2"]), (apart, ["1", "2", "3", "4"])):
-        page = press_button(admin_client, hall, asked, "assign")
+    data_without_choice = {**data}
+    data_without_choice.pop("together")
+    for form_data, boards in ((data, ["1", "3", "4", "2"]), (data_without_choice, ["1", "2", "3", "4"])):
+        page = press_button(admin_client, hall, form_data, "assign")
         proposed = fields_of(page, "boards")
         assert [proposed[f"b{row.pk}-board"] for row in hall.presentations.order_by("position")] == boards
 
 
-def test_room_refuses_a_plan_with_a_board_twice(edition: Edition) -> None:
+def test_room_refuses_a_board_plan_with_a_duplicate(edition: Edition) -> None:
     with pytest.raises(ValidationError) as error:
         make_room(edition, poster_boards="A1-A3\nA2").full_clean()
     assert error.value.message_dict == {"poster_boards": ["Board A2 is listed twice."]}
@@ -215,7 +219,7 @@ def test_labels_are_in_the_order_of_the_boards(admin_client: Client, edition: Ed
     admin_client.get(path)
     with CaptureQueriesContext(connection) as queries:
         page = admin_client.get(path)
-    assert [one.board for one in page.context["posters"]] == [f"A{n}" for n in range(1, rows + 1)]
+    assert [row.board for row in page.context["posters"]] == [f"A{n}" for n in range(1, rows + 1)]
     assert f"Author {rows - 1}" in page.text
     assert "1 poster has no board and no label." in page.text
     assert "Without" not in page.text
@@ -225,32 +229,32 @@ def test_labels_are_in_the_order_of_the_boards(admin_client: Client, edition: Ed
 POSTER_COUNT = 800
 
 
-def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Session) -> None:
+def test_boards_of_800_posters_are_assigned_and_saved(admin_client: Client, hall: Session) -> None:
     admin_client.get(address(hall))
     # Clashes are cached for each revision.
     revision.advance([hall.edition_id])
-    with CaptureQueriesContext(connection) as few:
+    with CaptureQueriesContext(connection) as queries_of_4:
         admin_client.get(address(hall))
     posters = [
         Presentation(edition=hall.edition, session=hall, kind="poster", title=f"Q{n}", position=n)
         for n in range(5, POSTER_COUNT + 1)
     ]
     Presentation.objects.bulk_create(posters)
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as queries_of_800:
         data = page_fields(admin_client, hall)
     page = press_button(
         admin_client, hall, data | {"boards": f"1-{POSTER_COUNT}", "order": "current"}, "assign"
     )
     proposed = fields_of(page, "boards")
-    with CaptureQueriesContext(connection) as saving:
+    with CaptureQueriesContext(connection) as save_queries:
         admin_client.post(address(hall), {**proposed, "_save": "1"})
 
-    assert len(few) == len(many)
+    assert len(queries_of_4) == len(queries_of_800)
     # If all boards were fixed, each poster would send one more input.
     assert POSTER_COUNT < len(proposed) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - POSTER_COUNT
     assert list(boards_by_poster(hall).values()) == [str(n) for n in range(1, POSTER_COUNT + 1)]
     # Rows and their history are written in batches of 200.
-    assert len(saving) < 60
+    assert len(save_queries) < 60
 
 
 # Papers sent to posters
@@ -270,15 +274,15 @@ def talks(edition: Edition) -> Session:
     return talks
 
 
-def test_papers_go_to_the_poster_session_after_their_talk(
+def test_papers_get_posters_in_the_session_after_their_talk(
     admin_client: Client, talks: Session, hall: Session
 ) -> None:
     Session.objects.filter(pk=hall.pk).update(start=MORNING + HOUR, end=MORNING + 2 * HOUR)
     data = fields_of(admin_client.get(POSTERS), "posters")
     assert data[f"p{talks.pk}"] == str(hall.pk)
     page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_preview": "1"})
-    assert [str(one.paper) for one in page.context["plan"].posters] == ["Waits", "New", "Draft"]
-    assert [str(one.paper) for one in page.context["plan"].skipped] == ["Hung"]
+    assert [str(row.paper) for row in page.context["plan"].posters] == ["Waits", "New", "Draft"]
+    assert [str(row.paper) for row in page.context["plan"].skipped] == ["Hung"]
     assert hall.presentations.count() == 4
     saved = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)
     rows = hall.presentations.order_by("position")[4:]
@@ -288,13 +292,13 @@ def test_papers_go_to_the_poster_session_after_their_talk(
         ("New", "poster", 6, "published"),
         ("Draft", "poster", 7, "draft"),
     ]
-    again = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)
-    assert "All of these papers already have a poster." in again.text
+    repeated = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_save": "1"}, follow=True)
+    assert "All of these papers already have a poster." in repeated.text
     admin_client.post(saved.context["saved"]["undo"])
     assert (hall.presentations.count(), Presentation.objects.filter(session=None).count()) == (4, 1)
 
 
-def test_session_without_posters_after_it_has_to_be_given_one(admin_client: Client, talks: Session) -> None:
+def test_talks_without_a_later_poster_session_need_a_choice(admin_client: Client, talks: Session) -> None:
     data = fields_of(admin_client.get(POSTERS), "posters")
     assert data[f"p{talks.pk}"] == ""
     page = admin_client.post(POSTERS, {**data, "pick": [talks.pk], "_preview": "1"})
@@ -304,7 +308,9 @@ def test_session_without_posters_after_it_has_to_be_given_one(admin_client: Clie
     assert early.presentations.count() == 4
 
 
-def test_poster_that_cannot_be_made_is_named(admin_client: Client, talks: Session, hall: Session) -> None:
+def test_poster_that_cannot_be_created_is_reported(
+    admin_client: Client, talks: Session, hall: Session
+) -> None:
     Session.objects.filter(pk=hall.pk).update(start=MORNING + HOUR, end=MORNING + 2 * HOUR)
     Presentation.objects.filter(session=None).update(room=make_room(make_edition(2020)))
     data = fields_of(admin_client.get(POSTERS), "posters")
@@ -314,7 +320,7 @@ def test_poster_that_cannot_be_made_is_named(admin_client: Client, talks: Sessio
     assert hall.presentations.count() == 4
 
 
-def test_page_says_what_is_missing(admin_client: Client) -> None:
+def test_posters_page_reports_missing_rows(admin_client: Client) -> None:
     assert "There are no editions yet." in admin_client.get(POSTERS).text
     edition = make_edition()
     assert "There is no poster session. Add one first." in admin_client.get(POSTERS).text

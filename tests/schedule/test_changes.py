@@ -17,41 +17,46 @@ TALK = SnapshotRow(within="session:s", paper="paper:p")
 PROGRAM = {"session:s": SESSION, "paper:p": PAPER, "presentation:a": TALK}
 
 
-def told(before: dict[str, SnapshotRow], after: dict[str, SnapshotRow]) -> list[str]:
+def change_lines(before: dict[str, SnapshotRow], after: dict[str, SnapshotRow]) -> list[str]:
     return [change.line for change in find_changes(Snapshot(before), Snapshot(after))]
 
 
-def altered(**parts: Any) -> dict[str, SnapshotRow]:
+def program_with(**parts: Any) -> dict[str, SnapshotRow]:
     """Return the program with other fields: `s={"room": "aula"}`; a part that is None is left out."""
     keys = {key[-1]: key for key in PROGRAM}
-    rows = {key: _altered(PROGRAM[key], parts.get(name, {})) for name, key in keys.items()}
+    rows = {key: _row_with(PROGRAM[key], parts.get(name, {})) for name, key in keys.items()}
     return {key: row for key, row in rows.items() if row is not None}
 
 
-def _altered(thing: SnapshotRow, fields: dict[str, Any] | None) -> SnapshotRow | None:
-    values = {name: getattr(thing, name) for name in SnapshotRow.__slots__}
+def _row_with(row: SnapshotRow, fields: dict[str, Any] | None) -> SnapshotRow | None:
+    values = {name: getattr(row, name) for name in SnapshotRow.__slots__}
     return None if fields is None else SnapshotRow(**{**values, **fields})
 
 
 LATER = {"start": TEN + HOUR, "end": TEN + 2 * HOUR}
-OFF = {"cancelled": True}
+CANCELLED = {"cancelled": True}
 
 
-def cases() -> Iterator[Any]:
+def change_cases() -> Iterator[Any]:
     yield "nothing", {}, {}, []
     yield "a session moves with its talks", {}, {"s": LATER}, ["moved:session:s"]
     yield "it gets another room", {}, {"s": {"room": "aula"}}, ["room:session:s"]
     yield "it moves into another room", {}, {"s": {**LATER, "room": "aula"}}, ["moved:session:s"]
     yield "it lasts longer", {}, {"s": {"end": TEN + 2 * HOUR}}, ["moved:session:s"]
-    yield "it is cancelled with its talks", {}, {"s": OFF}, ["cancelled:session:s"]
-    yield "it is cancelled and moves", {}, {"s": {**OFF, **LATER}}, ["cancelled:session:s"]
-    yield "it takes place after all", {"s": OFF}, {}, ["reinstated:session:s"]
-    yield "a cancelled one moves", {"s": OFF}, {"s": {**OFF, **LATER}}, []
+    yield "it is cancelled with its talks", {}, {"s": CANCELLED}, ["cancelled:session:s"]
+    yield "it is cancelled and moves", {}, {"s": {**CANCELLED, **LATER}}, ["cancelled:session:s"]
+    yield "it takes place after all", {"s": CANCELLED}, {}, ["reinstated:session:s"]
+    yield "a cancelled one moves", {"s": CANCELLED}, {"s": {**CANCELLED, **LATER}}, []
     yield "it has another title", {}, {"s": {"title": "Engines"}}, ["retitled:session:s"]
     yield "it is taken out with its talks", {}, {"s": None, "a": None}, ["withdrawn:session:s"]
     yield "it is new with its talks", {"s": None, "a": None}, {}, ["new:session:s"]
-    yield "a talk is cancelled", {}, {"a": OFF}, ["cancelled:presentation:a"]
-    yield "a cancelled talk loses its session", {"a": OFF}, {"a": OFF, "s": OFF}, ["cancelled:session:s"]
+    yield "a talk is cancelled", {}, {"a": CANCELLED}, ["cancelled:presentation:a"]
+    yield (
+        "a cancelled talk loses its session",
+        {"a": CANCELLED},
+        {"a": CANCELLED, "s": CANCELLED},
+        ["cancelled:session:s"],
+    )
     yield "a paper has another title", {}, {"p": {"title": "Vortex"}}, ["retitled:paper:p"]
     yield "a paper is withdrawn", {}, {"p": None, "a": None}, ["withdrawn:paper:p"]
     yield "a talk is taken out", {}, {"a": None}, ["withdrawn:presentation:a"]
@@ -64,63 +69,65 @@ def cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "lines"), [case[1:] for case in cases()], ids=[c[0] for c in cases()]
+    ("before", "after", "lines"), [case[1:] for case in change_cases()], ids=[c[0] for c in change_cases()]
 )
-def test_each_change_is_told_once(before: Any, after: Any, lines: list[str]) -> None:
-    assert told(altered(**before), altered(**after)) == lines
+def test_changes_are_reported_once(before: Any, after: Any, lines: list[str]) -> None:
+    assert change_lines(program_with(**before), program_with(**after)) == lines
 
 
 def test_talk_with_its_own_time_moves_with_its_session_or_alone() -> None:
-    own = {"start": TEN, "end": TEN + HOUR / 4}
-    along = {"start": TEN + HOUR, "end": TEN + HOUR * 5 / 4}
-    before = altered(a=own)
+    own_time = {"start": TEN, "end": TEN + HOUR / 4}
+    shifted_time = {"start": TEN + HOUR, "end": TEN + HOUR * 5 / 4}
+    before = program_with(a=own_time)
 
-    assert told(before, altered(a=along, s=LATER)) == ["moved:session:s"]
-    assert told(before, altered(a=along)) == ["moved:presentation:a"]
-    assert told(before, altered(a={**own, "end": TEN + HOUR / 2})) == ["moved:presentation:a"]
+    assert change_lines(before, program_with(a=shifted_time, s=LATER)) == ["moved:session:s"]
+    assert change_lines(before, program_with(a=shifted_time)) == ["moved:presentation:a"]
+    assert change_lines(before, program_with(a={**own_time, "end": TEN + HOUR / 2})) == [
+        "moved:presentation:a"
+    ]
 
 
-def test_move_over_a_change_of_clocks_is_one_even_if_the_wall_time_stays() -> None:
+def test_move_over_a_dst_change_is_reported_even_at_the_same_wall_time() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     sunday = {
         "start": datetime(2026, 3, 29, 10, tzinfo=berlin),
         "end": datetime(2026, 3, 29, 11, tzinfo=berlin),
     }
-    own = {"start": TEN + HOUR / 4, "end": TEN + HOUR / 2}
-    moved = {name: moment + 23 * HOUR for name, moment in own.items()}
+    own_time = {"start": TEN + HOUR / 4, "end": TEN + HOUR / 2}
+    moved_time = {name: moment + 23 * HOUR for name, moment in own_time.items()}
 
-    assert told(altered(a=own), altered(a=moved, s=sunday)) == ["moved:session:s"]
-    twice = datetime(2026, 10, 25, 2, 30, tzinfo=berlin)
-    late = altered(s={"start": twice, "end": twice.replace(hour=4)})
-    assert told(late, altered(s={"start": twice.replace(fold=1), "end": twice.replace(hour=4)})) == [
-        "moved:session:s"
-    ]
+    assert change_lines(program_with(a=own_time), program_with(a=moved_time, s=sunday)) == ["moved:session:s"]
+    ambiguous = datetime(2026, 10, 25, 2, 30, tzinfo=berlin)
+    before = program_with(s={"start": ambiguous, "end": ambiguous.replace(hour=4)})
+    assert change_lines(
+        before, program_with(s={"start": ambiguous.replace(fold=1), "end": ambiguous.replace(hour=4)})
+    ) == ["moved:session:s"]
 
 
 def test_same_moment_in_another_zone_is_no_change() -> None:
     tokyo = ZoneInfo("Asia/Tokyo")
-    away = {"start": TEN.astimezone(tokyo), "end": (TEN + HOUR).astimezone(tokyo)}
+    tokyo_time = {"start": TEN.astimezone(tokyo), "end": (TEN + HOUR).astimezone(tokyo)}
 
-    assert told(altered(), altered(s=away)) == []
+    assert change_lines(program_with(), program_with(s=tokyo_time)) == []
 
 
-def test_change_says_what_was_and_what_is() -> None:
-    (change,) = find_changes(Snapshot(altered()), Snapshot(altered(s={**LATER, "room": ""})))
+def test_change_holds_placement_before_and_after() -> None:
+    (change,) = find_changes(Snapshot(program_with()), Snapshot(program_with(s={**LATER, "room": ""})))
 
     before, after = TimeAndRoom(TEN, TEN + HOUR, "hall"), TimeAndRoom(TEN + HOUR, TEN + 2 * HOUR)
     assert change == ProgramChange("moved", "session:s", "Compilers", before, after)
     assert change.label == "Moved"
 
 
-def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> None:
+def test_cancellations_come_first_then_changes_by_time() -> None:
     before = {f"session:{n}": SnapshotRow(f"S{n}", TEN + n * HOUR, TEN + (n + 1) * HOUR) for n in range(4)}
-    after = {key: _altered(thing, {"room": "aula"}) or thing for key, thing in reversed(before.items())}
-    after["session:3"] = _altered(before["session:3"], OFF) or SESSION
+    after = {key: _row_with(row, {"room": "aula"}) or row for key, row in reversed(before.items())}
+    after["session:3"] = _row_with(before["session:3"], CANCELLED) or SESSION
 
-    assert told(before, after) == ["cancelled:session:3", *(f"room:session:{n}" for n in range(3))]
+    assert change_lines(before, after) == ["cancelled:session:3", *(f"room:session:{n}" for n in range(3))]
 
 
-@pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, SnapshotRow(), SnapshotRow("x", cancelled=True)])
-def test_thing_comes_back_as_it_was_written(thing: SnapshotRow) -> None:
-    assert SnapshotRow.read(thing.to_json()) == thing
+@pytest.mark.parametrize("row", [SESSION, PAPER, TALK, SnapshotRow(), SnapshotRow("x", cancelled=True)])
+def test_snapshot_row_round_trips_through_json(row: SnapshotRow) -> None:
+    assert SnapshotRow.read(row.to_json()) == row
     assert len(TALK.to_json()) == 6

@@ -24,22 +24,22 @@ PAGE, FEED = "/2021/changes/", "/2021/changes.atom"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-def entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
+def feed_entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
     """Return the entries of the feed, parsed as XML."""
     root = ElementTree.fromstring(fetch(client, path))  # noqa: S314 - our own feed
-    found = []
+    entries = []
     for entry in root.iter(f"{ATOM}entry"):
-        parts = {part.tag.removeprefix(ATOM): part.text or "" for part in entry}
-        found.append({**parts, "link": entry.find(f"{ATOM}link").attrib["href"]})  # type: ignore[union-attr]
-    return found
+        texts = {element.tag.removeprefix(ATOM): element.text or "" for element in entry}
+        entries.append({**texts, "link": entry.find(f"{ATOM}link").attrib["href"]})  # type: ignore[union-attr]
+    return entries
 
 
-def test_page_without_releases_says_so(client: Client, edition: Edition) -> None:
+def test_page_without_releases_says_that_nothing_changed(client: Client, edition: Edition) -> None:
     assert "No changes announced" in read_text(client, PAGE)
-    assert entries(client) == []
+    assert feed_entries(client) == []
 
 
-def test_move_is_told_with_both_times_their_zone_and_rooms(client: Client, edition: Edition) -> None:
+def test_move_shows_both_times_with_zone_and_rooms(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, title="Engines", room=make.make_room(edition))
     announce(edition, NOON)
     session.start, session.end = session.start + 24 * HOUR, session.end + 24 * HOUR
@@ -48,72 +48,75 @@ def test_move_is_told_with_both_times_their_zone_and_rooms(client: Client, editi
     announce(edition, NOON + HOUR, "It moved")
     page = fetch(client, PAGE)
 
-    told = (
+    expected = (
         "Moved · Oral session Engines Before: Tue 6 Apr, 08:00 to 09:00 PDT, Hall A "
         "→ now: Wed 7 Apr, 08:00 to 09:00 PDT, Aula"
     )
-    assert told in read_text(client, PAGE)
+    assert expected in read_text(client, PAGE)
     assert f'<a href="{session.get_absolute_url()}">Engines</a>' in page
     assert headings(page) == [(1, "Changes"), (2, "It moved"), (2, "The program is public")]
 
 
-def test_cancelled_withdrawn_new_and_renamed_are_told_in_words(client: Client, edition: Edition) -> None:
-    off, old = make.make_session(edition, title="Off"), make.make_session(edition, title="Old")
+def test_page_labels_cancelled_withdrawn_new_and_renamed_rows(client: Client, edition: Edition) -> None:
+    cancelled, renamed = make.make_session(edition, title="Off"), make.make_session(edition, title="Old")
     paper = make.make_paper(edition, title="Gone *far*")
     announce(edition, NOON)
-    Session.objects.filter(pk=off.pk).update(status="cancelled", cancellation_reason="Strike.")
-    Session.objects.filter(pk=old.pk).update(title="Renamed", title_html="Renamed")
+    Session.objects.filter(pk=cancelled.pk).update(status="cancelled", cancellation_reason="Strike.")
+    Session.objects.filter(pk=renamed.pk).update(title="Renamed", title_html="Renamed")
     Paper.objects.filter(pk=paper.pk).update(status="withdrawn")
     make.make_session(edition, title="Fresh")
     announce(edition, NOON)
-    words, page = read_text(client, PAGE), fetch(client, PAGE)
+    text, page = read_text(client, PAGE), fetch(client, PAGE)
 
-    assert "Canceled · Oral session Off Strike." in words
-    assert "Withdrawn · Paper Gone far" in words
-    assert "New · Oral session Fresh Tue 6 Apr, 08:00 to 09:00 PDT" in words
-    assert "New title · Oral session Renamed Before: Old" in words
+    assert "Canceled · Oral session Off Strike." in text
+    assert "Withdrawn · Paper Gone far" in text
+    assert "New · Oral session Fresh Tue 6 Apr, 08:00 to 09:00 PDT" in text
+    assert "New title · Oral session Renamed Before: Old" in text
     assert page.count("<s>") == page.count("</s>") == 3
 
 
-def test_what_went_back_to_draft_is_told_no_longer_unless_a_release_said_so(
+def test_row_back_in_draft_is_hidden_until_its_withdrawal_is_announced(
     client: Client, edition: Edition
 ) -> None:
     announce(edition, NOON)
     session = make.make_session(edition, title="Secret")
     announce(edition, NOON)
     Session.objects.update(status="draft")
-    silent = read_text(client, PAGE) + fetch(client, FEED)
+    text_after_draft = read_text(client, PAGE) + fetch(client, FEED)
     announce(edition, NOON, without=[f"withdrawn:session:{session.uid}"])
-    still = read_text(client, PAGE) + fetch(client, FEED)
+    text_after_omission = read_text(client, PAGE) + fetch(client, FEED)
     Session.objects.update(status="published")
     announce(edition, NOON)
     Session.objects.update(status="draft")
     announce(edition, NOON)
 
-    assert "Secret" not in silent + still
+    assert "Secret" not in text_after_draft + text_after_omission
     assert "Withdrawn · Session Secret" in read_text(client, PAGE)
 
 
-def test_feed_has_an_entry_per_release_with_lasting_ids(
+def test_feed_has_an_entry_per_release_with_permanent_ids(
     client: Client, edition: Edition, settings: Settings
 ) -> None:
     settings.SITE_URL = "https://program.test"
     announce(edition, NOON)
     make.make_session(edition, title="A & B\x0b", uid="s1")
     announce(edition, NOON + HOUR, "More < less\x0b", "See *this*.")
-    found = entries(client)
+    entries = feed_entries(client)
 
     address = "https://program.test/2021/changes/#release-"
-    assert [entry["id"] for entry in found] == [f"{address}2", f"{address}1"]
-    assert [entry["link"] for entry in found] == [f"{address}2", f"{address}1"]
-    assert [entry["title"] for entry in found] == ["More < less", "The program is public"]
-    assert [entry["updated"] for entry in found] == ["2021-04-01T13:00:00+00:00", "2021-04-01T12:00:00+00:00"]
-    assert 'href="https://program.test/2021/sessions/s1/' in found[0]["summary"]
+    assert [entry["id"] for entry in entries] == [f"{address}2", f"{address}1"]
+    assert [entry["link"] for entry in entries] == [f"{address}2", f"{address}1"]
+    assert [entry["title"] for entry in entries] == ["More < less", "The program is public"]
+    assert [entry["updated"] for entry in entries] == [
+        "2021-04-01T13:00:00+00:00",
+        "2021-04-01T12:00:00+00:00",
+    ]
+    assert 'href="https://program.test/2021/sessions/s1/' in entries[0]["summary"]
     assert "testserver" not in fetch(client, FEED)
 
 
 @pytest.mark.parametrize("path", [FEED, "/2021/announcements.atom"])
-def test_feed_is_the_same_while_nothing_changes(client: Client, edition: Edition, path: str) -> None:
+def test_feed_is_the_same_while_the_program_is_unchanged(client: Client, edition: Edition, path: str) -> None:
     first, second = fetch(client, path), fetch(client, path)
 
     assert first == second
@@ -122,26 +125,26 @@ def test_feed_is_the_same_while_nothing_changes(client: Client, edition: Edition
     assert client.get(path.replace("2021", "1999")).status_code == 404
 
 
-def test_announcements_feed_holds_the_news_in_order_of_time(client: Client, edition: Edition) -> None:
+def test_announcements_feed_is_sorted_by_time_without_drafts(client: Client, edition: Edition) -> None:
     make.make_announcement(edition, uid="n1", title="First", text="*Hello*", pinned=True)
     make.make_announcement(edition, uid="n2", title="Second", published_at=NOON)
     make.make_announcement(edition, title="Draft", status="draft")
-    found = entries(client, "/2021/announcements.atom")
+    entries = feed_entries(client, "/2021/announcements.atom")
 
-    assert [entry["title"] for entry in found] == ["Second", "First"]
-    assert found[1]["id"].endswith("/2021/#news-n1")
-    assert "<em>Hello</em>" in found[1]["summary"]
+    assert [entry["title"] for entry in entries] == ["Second", "First"]
+    assert entries[1]["id"].endswith("/2021/#news-n1")
+    assert "<em>Hello</em>" in entries[1]["summary"]
     assert 'id="news-n1"' in fetch(client, "/2021/")
 
 
-def test_home_names_its_feeds_and_links_the_changes(client: Client, edition: Edition) -> None:
+def test_home_page_links_feeds_and_changes(client: Client, edition: Edition) -> None:
     make.make_session(edition)
-    plain = fetch(client, "/2021/")
+    page_before = fetch(client, "/2021/")
     announce(edition, NOON)
     page = fetch(client, "/2021/")
 
     assert page.count('rel="alternate" type="application/atom+xml"') == 3
-    assert plain.count('href="/2021/changes/"') == 1
+    assert page_before.count('href="/2021/changes/"') == 1
     # The link is in the menu, in the collapsed menu, and on the page.
     assert page.count('href="/2021/changes/"') == 3
 
@@ -153,9 +156,7 @@ def test_releases_of_a_schedule_under_embargo_are_not_shown(client: Client, edit
     assert "The program is public" not in read_text(client, PAGE) + fetch(client, FEED)
 
 
-def test_what_moved_says_so_on_day_and_session_until_the_next_release(
-    client: Client, edition: Edition
-) -> None:
+def test_moved_session_is_marked_until_the_next_release(client: Client, edition: Edition) -> None:
     session, talk = make.make_session(edition), make.make_presentation(make.make_session(edition))
     announce(edition, NOON)
     Session.objects.filter(pk=session.pk).update(start=make.MORNING + HOUR, end=make.MORNING + 2 * HOUR)
@@ -173,7 +174,9 @@ def test_what_moved_says_so_on_day_and_session_until_the_next_release(
 
 
 @pytest.mark.parametrize(("path", "expected"), [(PAGE, 5), (FEED, 5), ("/2021/announcements.atom", 2)])
-def test_queries_do_not_grow(client: Client, edition: Edition, path: str, expected: int) -> None:
+def test_query_counts_are_the_same_for_1_and_3_rows(
+    client: Client, edition: Edition, path: str, expected: int
+) -> None:
     counts: list[Any] = []
     announce(edition, NOON)
     for rows in (1, 3):

@@ -18,19 +18,20 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def pair(edition: Edition) -> tuple[Session, Session]:
+def clashing_sessions(edition: Edition) -> tuple[Session, Session]:
     """Create two sessions at the same time with the same chair."""
     ada = make_person("Ada & Co.", uid="ada")
     first, second = (make_session(edition, title=title, uid=title) for title in ("First", "Second"))
-    for one in (first, second):
-        add_role(one, ada, "chair")
+    for session in (first, second):
+        add_role(session, ada, "chair")
     return first, second
 
 
-def test_form_shows_what_its_row_gets_in_the_way_of(admin_client: Client, pair: Any) -> None:
-    page = admin_client.get(address(pair[0], "change")).text
+def test_form_shows_the_clashes_of_its_session(admin_client: Client, clashing_sessions: Any) -> None:
+    page = admin_client.get(address(clashing_sessions[0], "change")).text
     person, first, second = (
-        f'<a href="{address(row, "change")}">' for row in (pair[0].roles.get().person, *pair)
+        f'<a href="{address(row, "change")}">'
+        for row in (clashing_sessions[0].roles.get().person, *clashing_sessions)
     )
 
     assert "1 clash</h2>" in page
@@ -40,30 +41,38 @@ def test_form_shows_what_its_row_gets_in_the_way_of(admin_client: Client, pair: 
     ) in page
 
 
-def test_form_of_a_session_shows_the_clashes_of_its_presentations(
-    admin_client: Client, pair: tuple[Session, Session]
+def test_session_and_presentation_forms_show_a_talk_outside_its_session(
+    admin_client: Client, clashing_sessions: tuple[Session, Session]
 ) -> None:
-    outside = make_presentation(pair[1], title="Late", start=MORNING + timedelta(hours=2))
-    for row in (pair[1], outside):
+    outside = make_presentation(clashing_sessions[1], title="Late", start=MORNING + timedelta(hours=2))
+    for row in (clashing_sessions[1], outside):
         assert "is outside its session" in admin_client.get(address(row, "change")).text
 
 
-def test_form_without_clashes_says_nothing_of_them(admin_client: Client, edition: Edition) -> None:
+def test_form_without_clashes_does_not_mention_them(admin_client: Client, edition: Edition) -> None:
     assert "clash" not in admin_client.get(address(make_session(edition), "change")).text
     assert "clash" not in admin_client.get(address(Session, "add")).text
 
 
-def test_saving_warns_and_is_not_held_up(admin_client: Client, pair: tuple[Session, Session]) -> None:
+def test_saving_with_a_clash_succeeds_with_a_warning(
+    admin_client: Client, clashing_sessions: tuple[Session, Session]
+) -> None:
     values = {"kind": "oral", "status": "published", "title": "First", "uid": "First"}
     values |= date_and_time("start", "2021-04-06", "08:30") | date_and_time("end", "2021-04-06", "09:30")
-    role = pair[0].roles.get()
-    row = {"id": role.pk, "session": pair[0].pk, "role": "chair", "person": role.person_id, "position": 1}
+    role = clashing_sessions[0].roles.get()
+    row = {
+        "id": role.pk,
+        "session": clashing_sessions[0].pk,
+        "role": "chair",
+        "person": role.person_id,
+        "position": 1,
+    }
     values |= formset("roles", [row]) | formset("presentations")
-    page = admin_client.post(address(pair[0], "change"), values, follow=True)
-    pair[0].refresh_from_db()
+    page = admin_client.post(address(clashing_sessions[0], "change"), values, follow=True)
+    clashing_sessions[0].refresh_from_db()
 
-    assert pair[0].start == MORNING + timedelta(minutes=30)
-    warning = next(one for one in page.context["messages"] if one.level_tag == "warning")
+    assert clashing_sessions[0].start == MORNING + timedelta(minutes=30)
+    warning = next(message for message in page.context["messages"] if message.level_tag == "warning")
     assert str(warning) == (
         "Saved, with 1 clash: Ada &amp; Co.: in two places at once: Oral session “Second”, "
         "and Oral session “First”."
@@ -75,20 +84,20 @@ def test_saving_warns_and_is_not_held_up(admin_client: Client, pair: tuple[Sessi
 
 def run_check_schedule(*args: str) -> tuple[int, str]:
     """Return exit code and output of the command."""
-    said = StringIO()
+    output = StringIO()
     try:
-        call_command("check_schedule", *args, stdout=said)
-    except SystemExit as stopped:
-        return int(str(stopped.code)), said.getvalue()
-    return 0, said.getvalue()
+        call_command("check_schedule", *args, stdout=output)
+    except SystemExit as error:
+        return int(str(error.code)), output.getvalue()
+    return 0, output.getvalue()
 
 
-def test_command_lists_clashes_and_fails(pair: Any) -> None:
+def test_command_lists_clashes_and_exits_with_1(clashing_sessions: Any) -> None:
     make_edition(2020)
-    code, said = run_check_schedule()
+    code, output = run_check_schedule()
 
     assert code == 1
-    assert said == (
+    assert output == (
         "Tue 6 Apr, 08:00 to 09:00 PDT: Person in two places at once. "
         "Ada & Co.: in two places at once: Oral session “First”, and Oral session “Second”.\n"
         "MLSys 2021: 1 clash.\n"
@@ -96,12 +105,12 @@ def test_command_lists_clashes_and_fails(pair: Any) -> None:
     assert run_check_schedule("2020") == (0, "MLSys 2020: no clashes.\n")
 
 
-def test_command_writes_json_for_machines(pair: Any) -> None:
-    code, said = run_check_schedule("2021", "--format", "json")
-    found = json.loads(said)
+def test_command_writes_json(clashing_sessions: Any) -> None:
+    code, output = run_check_schedule("2021", "--format", "json")
+    report = json.loads(output)
 
-    assert (code, found["edition"]) == (1, "2021")
-    assert found["clashes"] == [
+    assert (code, report["edition"]) == (1, "2021")
+    assert report["clashes"] == [
         {
             "kind": "person",
             "severity": "serious",
@@ -117,7 +126,7 @@ def test_command_writes_json_for_machines(pair: Any) -> None:
     ]
 
 
-def test_command_leaves_out_what_may_be_meant(edition: Edition) -> None:
+def test_command_with_serious_option_omits_light_clashes(edition: Edition) -> None:
     posters = make_session(edition, kind="poster")
     for _ in range(2):
         make_presentation(posters, kind="poster", speakers=["Ada"])
@@ -128,7 +137,7 @@ def test_command_leaves_out_what_may_be_meant(edition: Edition) -> None:
     assert run_check_schedule("2021", "--serious") == (0, "MLSys 2021: no clashes.\n")
 
 
-def test_command_names_the_editions_there_are(edition: Edition) -> None:
+def test_command_with_unknown_edition_lists_existing_ones(edition: Edition) -> None:
     with pytest.raises(CommandError, match=r"There is no edition “1999”. Existing: 2021.") as error:
         run_check_schedule("1999")
     assert error.value.returncode == 2
@@ -140,15 +149,15 @@ def test_command_names_the_editions_there_are(edition: Edition) -> None:
 CLASHES = "/admin/schedule/session/clashes/"
 
 
-def test_page_lists_all_clashes_and_those_of_a_kind(admin_client: Client, pair: Any) -> None:
-    make_presentation(pair[0], title="Late", start=MORNING + timedelta(hours=2))
-    both, outside, unknown = (
+def test_page_filters_clashes_by_kind(admin_client: Client, clashing_sessions: Any) -> None:
+    make_presentation(clashing_sessions[0], title="Late", start=MORNING + timedelta(hours=2))
+    unfiltered, outside, unknown = (
         admin_client.get(CLASHES, {"kind": kind}).context for kind in ("", "outside_session", "x")
     )
 
-    assert [str(one["clash"].kind.value) for one in both["clashes"]] == ["person", "outside_session"]
-    assert [str(one["clash"].kind.value) for one in outside["clashes"]] == ["outside_session"]
-    assert (both["total"], outside["total"], len(unknown["clashes"])) == (2, 2, 2)
+    assert [str(row["clash"].kind.value) for row in unfiltered["clashes"]] == ["person", "outside_session"]
+    assert [str(row["clash"].kind.value) for row in outside["clashes"]] == ["outside_session"]
+    assert (unfiltered["total"], outside["total"], len(unknown["clashes"])) == (2, 2, 2)
 
 
 def test_page_without_clashes_or_editions_says_so(admin_client: Client) -> None:
@@ -157,17 +166,17 @@ def test_page_without_clashes_or_editions_says_so(admin_client: Client) -> None:
     assert "Clashes of MLSys 2021" in admin_client.get(CLASHES).text
 
 
-def test_page_is_turned_after_a_hundred(admin_client: Client, edition: Edition) -> None:
-    whole = make_session(edition)
+def test_page_lists_100_clashes(admin_client: Client, edition: Edition) -> None:
+    session = make_session(edition)
     for _ in range(101):
-        make_presentation(whole, start=MORNING + timedelta(hours=2), end=MORNING + timedelta(hours=2))
+        make_presentation(session, start=MORNING + timedelta(hours=2), end=MORNING + timedelta(hours=2))
     first, second = (admin_client.get(f"{CLASHES}?kind=outside_session&page={page}") for page in (1, 2))
 
     assert [len(page.context["clashes"]) for page in (first, second)] == [100, 1]
     assert "Page 1 of 2" in first.text
 
 
-def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_model: Any) -> None:
+def test_page_requires_permission_to_view_sessions(client: Client, django_user_model: Any) -> None:
     client.force_login(django_user_model.objects.create_user("helper", is_staff=True))
 
     assert client.get(CLASHES).status_code == 403

@@ -23,13 +23,13 @@ ROOMS = {
 people = st.sets(st.sampled_from([*PEOPLE]), max_size=2).map(frozenset)
 
 
-def span(draw: st.DrawFn) -> tuple[datetime, datetime]:
+def draw_span(draw: st.DrawFn) -> tuple[datetime, datetime]:
     start = DAY + timedelta(minutes=30 * draw(st.integers(0, 10)))
     return start, start + timedelta(minutes=30 * draw(st.integers(0, 4)))
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> ClashProgram:
+def programs(draw: st.DrawFn) -> ClashProgram:
     """Return a few sessions, some part of the first, and talks with own times or the session's."""
     sessions: list[ClashEvent] = []
     for pk in range(1, draw(st.integers(1, 5)) + 1):
@@ -37,88 +37,98 @@ def plans(draw: st.DrawFn) -> ClashProgram:
         parent = sessions[0] if sessions and is_part else None
         room, kind = draw(st.sampled_from([None, *ROOMS])), draw(st.sampled_from(["oral", "poster"]))
         subject = ClashSubject("session", pk, f"s{pk}", "Session", "Oral")
-        sessions.append(ClashEvent(subject, kind, *span(draw), parent=parent, room=room, people=draw(people)))
+        sessions.append(
+            ClashEvent(subject, kind, *draw_span(draw), parent=parent, room=room, people=draw(people))
+        )
     talks = []
     for pk in range(1, draw(st.integers(0, 5)) + 1):
         session, timed = draw(st.sampled_from(sessions)), draw(st.booleans())
-        start, end = span(draw) if timed else (session.start, session.end)
+        start, end = draw_span(draw) if timed else (session.start, session.end)
         subject = ClashSubject("presentation", pk, f"t{pk}", "Talk", "Oral")
         board = draw(st.sampled_from(["", "1", "2"]))
-        about: dict[str, Any] = {"session": session, "timed": timed, "people": draw(people), "board": board}
-        talks.append(ClashEvent(subject, "oral", start, end, **about))
+        fields: dict[str, Any] = {"session": session, "timed": timed, "people": draw(people), "board": board}
+        talks.append(ClashEvent(subject, "oral", start, end, **fields))
     return ClashProgram(ZoneInfo("Europe/Berlin"), sessions, talks, ROOMS, PEOPLE)
 
 
-def is_whole_of(one: ClashEvent, other: ClashEvent) -> bool:
+def contains(event: ClashEvent, other: ClashEvent) -> bool:
     """Return whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
-    if not one.is_session:
+    if not event.is_session:
         # A talk without its own time takes place with its session.
-        place = None if one.timed or one.is_poster else one.session
-        return place is not None and (other is place or is_whole_of(place, other))
-    inside = other if other.is_session else other.session
-    return inside is not None and one in (inside, inside.parent)
+        session = None if event.timed or event.is_poster else event.session
+        return session is not None and (other is session or contains(session, other))
+    session_of_other = other if other.is_session else other.session
+    return session_of_other is not None and event in (session_of_other, session_of_other.parent)
 
 
-def expected(events: Sequence[ClashEvent], name: str) -> set[frozenset[tuple[str, int]]]:
-    found = set()
+def pairs_by_comparison(events: Sequence[ClashEvent], name: str) -> set[frozenset[tuple[str, int]]]:
+    pairs = set()
     for one, other in combinations(events, 2):
-        shared = bool(getattr(one, name) & getattr(other, name))
-        if shared and overlaps(one, other) and not (is_whole_of(one, other) or is_whole_of(other, one)):
-            found.add(frozenset({one.subject.key, other.subject.key}))
-    return found
+        is_shared = bool(getattr(one, name) & getattr(other, name))
+        if is_shared and overlaps(one, other) and not (contains(one, other) or contains(other, one)):
+            pairs.add(frozenset({one.subject.key, other.subject.key}))
+    return pairs
 
 
-def found(plan: ClashProgram, *kinds: ClashKind) -> set[frozenset[tuple[str, int]]]:
+def pairs_by_rules(program: ClashProgram, *kinds: ClashKind) -> set[frozenset[tuple[str, int]]]:
     return {
         frozenset(subject.key for subject in clash.subjects[:2])
-        for clash in apply_rules(plan)
+        for clash in apply_rules(program)
         if clash.kind in kinds
     }
 
 
-@given(plans())
-def test_people_in_two_places_are_those_that_comparing_finds(plan: ClashProgram) -> None:
-    assert found(plan, ClashKind.PERSON, ClashKind.POSTER) == expected(plan.events, "people")
+@given(programs())
+def test_person_clashes_equal_a_comparison_of_all_pairs(program: ClashProgram) -> None:
+    assert pairs_by_rules(program, ClashKind.PERSON, ClashKind.POSTER) == pairs_by_comparison(
+        program.events, "people"
+    )
 
 
-@given(plans())
-def test_rooms_used_twice_are_those_that_comparing_finds(plan: ClashProgram) -> None:
-    wanted = {
+@given(programs())
+def test_room_clashes_equal_a_comparison_of_all_pairs(program: ClashProgram) -> None:
+    expected = {
         frozenset({one.subject.key, other.subject.key})
-        for one, other in combinations(plan.sessions, 2)
+        for one, other in combinations(program.sessions, 2)
         if one.room == other.room in (1, 2) and overlaps(one, other)
         if one is not other.parent and other is not one.parent
     }
 
-    assert found(plan, ClashKind.ROOM) == wanted
+    assert pairs_by_rules(program, ClashKind.ROOM) == expected
 
 
-@given(plans())
-def test_every_part_that_does_not_lie_in_its_whole_is_told(plan: ClashProgram) -> None:
+@given(programs())
+def test_every_part_outside_its_parent_is_reported(program: ClashProgram) -> None:
     outside = {
         event.subject.key
-        for event in plan.events
-        if (whole := event.parent or event.session)
-        and not whole.start <= event.start <= event.end <= whole.end
+        for event in program.events
+        if (parent := event.parent or event.session)
+        and not parent.start <= event.start <= event.end <= parent.end
     }
-    parts = [
+    clashes = [
         clash
-        for clash in apply_rules(plan)
+        for clash in apply_rules(program)
         if clash.kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
     ]
-    early = {clash.subjects[0].key for clash in apply_rules(plan) if clash.kind == ClashKind.ENDS_EARLY}
-    told = {clash.subjects[0].key for clash in parts}
-    over = {event.subject.key for event in plan.talks if event.session and event.session.subject.key in early}
+    ending_early = {
+        clash.subjects[0].key for clash in apply_rules(program) if clash.kind == ClashKind.ENDS_EARLY
+    }
+    reported = {clash.subjects[0].key for clash in clashes}
+    in_session_ending_early = {
+        event.subject.key
+        for event in program.talks
+        if event.session and event.session.subject.key in ending_early
+    }
 
-    assert told <= outside <= told | over
+    assert reported <= outside <= reported | in_session_ending_early
 
 
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(1, 5)), max_size=8))
-def test_most_at_once_is_the_highest_count_at_a_start(spans: list[tuple[int, int]]) -> None:
+def test_peak_is_the_highest_count_at_any_start(spans: list[tuple[int, int]]) -> None:
     events = [
         ClashEvent(PEOPLE[1], "poster", DAY + timedelta(hours=start), DAY + timedelta(hours=start + length))
         for start, length in spans
     ]
-    counts = [sum(other.start <= one.start < other.end for other in events) for one in events]
+    counts = [sum(other.start <= event.start < other.end for other in events) for event in events]
 
     assert peak(events) == max(counts, default=0)

@@ -47,15 +47,15 @@ def paper_by(edition: Edition, *presenting: Person, **fields: Any) -> Paper:
     return paper
 
 
-def talk(whole: Session | None, first: int, last: int, **fields: Any) -> Presentation:
-    return make_presentation(whole, **{"start": at(first), "end": at(last), **fields})
+def talk(parent: Session | None, first: int, last: int, **fields: Any) -> Presentation:
+    return make_presentation(parent, **{"start": at(first), "end": at(last), **fields})
 
 
-def kinds(edition: Edition) -> list[str]:
+def clash_kinds(edition: Edition) -> list[str]:
     return [str(clash.kind.value) for clash in clashes.find_clashes(edition).all]
 
 
-def told(edition: Edition) -> list[str]:
+def clash_messages(edition: Edition) -> list[str]:
     return [clash.message for clash in clashes.find_clashes(edition).all]
 
 
@@ -63,7 +63,7 @@ def told(edition: Edition) -> list[str]:
 
 
 @pytest.mark.parametrize("role", ["speaker", "moderator", "chair", "panelist"])
-def test_person_with_roles_in_two_sessions_at_once(role: str, edition: Edition) -> None:
+def test_person_with_roles_in_two_simultaneous_sessions_is_a_clash(role: str, edition: Edition) -> None:
     ada = make_person("Ada")
     add_role(session(edition, title="First", kind="panel"), ada, role)
     add_role(session(edition, 30, 90, title="Second"), ada, "chair")
@@ -76,63 +76,63 @@ def test_person_with_roles_in_two_sessions_at_once(role: str, edition: Edition) 
 
 
 @pytest.mark.parametrize(
-    ("minutes", "found"),
+    ("minutes", "count"),
     [((0, 60), 1), ((0, 15), 1), ((59, 70), 1), ((60, 90), 0), ((10, 10), 1), ((0, 0), 1)],
     ids=["equal", "same minute", "overlapping", "touching", "of no length", "of no length at the start"],
 )
-def test_trap_equal_overlapping_and_touching_times(minutes: Minutes, found: int, edition: Edition) -> None:
+def test_trap_equal_overlapping_and_touching_times(minutes: Minutes, count: int, edition: Edition) -> None:
     ada = make_person("Ada")
     add_role(session(edition), ada, "chair")
     add_role(session(edition, *minutes), ada, "speaker")
 
-    assert len(clashes.find_clashes(edition).all) == found
+    assert len(clashes.find_clashes(edition).all) == count
 
 
-def test_organizers_and_authors_who_do_not_present_are_free(edition: Edition) -> None:
+def test_organizers_and_authors_who_do_not_present_never_clash(edition: Edition) -> None:
     ada = make_person("Ada")
     add_role(session(edition), ada, "organizer")
     paper = make_paper(edition, [ada])
     talk(session(edition), 0, 15, paper=paper)
     add_role(session(edition), ada, "chair")
 
-    assert kinds(edition) == []
+    assert clash_kinds(edition) == []
 
 
-def test_chair_may_present_in_the_session_and_in_its_parts(edition: Edition) -> None:
+def test_chair_may_present_in_the_own_session_and_in_its_parts(edition: Edition) -> None:
     ada = make_person("Ada")
     workshop = session(edition, 0, 120, kind="workshop")
     part = session(edition, 0, 60, parent=workshop)
-    for one in (workshop, part):
-        add_role(one, ada, "chair")
+    for parent in (workshop, part):
+        add_role(parent, ada, "chair")
     talk(part, 0, 15, paper=paper_by(edition, ada))
     talk(part, 15, 30, paper=paper_by(edition, ada))
 
-    assert kinds(edition) == []
+    assert clash_kinds(edition) == []
 
 
-def test_presenter_of_a_talk_chairs_elsewhere_and_speaks_elsewhere(edition: Edition) -> None:
+def test_presenter_who_chairs_or_speaks_elsewhere_is_a_clash(edition: Edition) -> None:
     ada, bob = make_person("Ada"), make_person("Bob")
     talk(session(edition), 15, 30, paper=paper_by(edition, ada, bob, title="Compilers"))
     other = session(edition, title="Other")
     add_role(other, ada, "chair")
     talk(other, 20, 25, title="Keynote", speakers=[bob])
 
-    assert told(edition) == [
+    assert clash_messages(edition) == [
         "Ada: in two places at once: Oral session “Other”, and Oral “Compilers”.",
         "Bob: in two places at once: Oral “Compilers”, and Talk “Keynote”.",
     ]
 
 
-def test_talks_without_times_of_their_own_do_not_clash_inside_their_session(edition: Edition) -> None:
-    ada, whole = make_person("Ada"), session(edition)
+def test_talks_without_own_times_do_not_clash_within_their_session(edition: Edition) -> None:
+    ada, parent = make_person("Ada"), session(edition)
     for _ in range(2):
-        make_presentation(whole, paper_by(edition, ada))
+        make_presentation(parent, paper_by(edition, ada))
     add_role(session(edition, 30, 90, title="Other"), ada, "chair")
 
-    assert kinds(edition) == ["person", "person"]
+    assert clash_kinds(edition) == ["person", "person"]
 
 
-def test_two_posters_of_one_presenter_are_worth_a_look(edition: Edition) -> None:
+def test_two_simultaneous_posters_of_one_presenter_are_a_light_clash(edition: Edition) -> None:
     ada, posters = make_person("Ada"), session(edition, kind="poster")
     for title in ("First", "Second"):
         make_presentation(posters, paper_by(edition, ada, title=title), kind="poster")
@@ -145,67 +145,67 @@ def test_two_posters_of_one_presenter_are_worth_a_look(edition: Edition) -> None
 # Posters and talks
 
 
-def test_poster_hung_while_its_author_gives_an_oral(edition: Edition) -> None:
+def test_poster_during_another_talk_of_its_presenter_is_a_clash(edition: Edition) -> None:
     ada = make_person("Ada")
     posters, orals = session(edition, 0, 120, kind="poster"), session(edition)
     make_presentation(posters, paper_by(edition, ada, title="Hung"), kind="poster")
     talk(orals, 0, 15, paper=paper_by(edition, ada, title="Given"))
 
-    assert told(edition) == ["Poster “Hung” is up while Ada presents Oral “Given”."]
-    assert kinds(edition) == ["poster"]
+    assert clash_messages(edition) == ["Poster “Hung” is up while Ada presents Oral “Given”."]
+    assert clash_kinds(edition) == ["poster"]
 
 
-def test_poster_hung_while_its_own_paper_is_given_by_nobody_marked(edition: Edition) -> None:
+def test_poster_during_a_talk_about_the_same_paper_is_a_clash(edition: Edition) -> None:
     paper = make_paper(edition, ["Ada"], title="Both")
     make_presentation(session(edition, kind="poster"), paper, kind="poster")
     talk(session(edition), 0, 15, paper=paper)
 
-    assert told(edition) == ["Poster “Both” is up while its paper is being presented: Oral “Both”."]
+    assert clash_messages(edition) == ["Poster “Both” is up while its paper is being presented: Oral “Both”."]
 
 
 # Rooms
 
 
-def test_virtual_rooms_hold_any_number_and_coffee_is_worth_a_look(edition: Edition) -> None:
+def test_virtual_rooms_never_clash_and_breaks_are_light_clashes(edition: Edition) -> None:
     online, foyer = make_room(edition, "Online", virtual=True), make_room(edition, "Foyer")
     for kind in ("oral", "panel"):
         session(edition, room=online, kind=kind)
     for kind in ("break", "poster"):
         session(edition, room=foyer, kind=kind)
 
-    assert [(one.kind.value, one.severity.value) for one in clashes.find_clashes(edition).all] == [
+    assert [(clash.kind.value, clash.severity.value) for clash in clashes.find_clashes(edition).all] == [
         ("room", "light")
     ]
 
 
-def test_presentation_in_a_room_of_its_own_uses_it(edition: Edition) -> None:
+def test_presentation_in_its_own_room_can_double_book_it(edition: Edition) -> None:
     hall, annex = make_room(edition, "Hall"), make_room(edition, "Annex")
     session(edition, title="There", room=annex)
-    away = session(edition, title="Away", room=hall)
-    talk(away, 0, 15, title="Demo", room=annex)
-    talk(away, 15, 30, title="At home", room=hall)
+    parent = session(edition, title="Away", room=hall)
+    talk(parent, 0, 15, title="Demo", room=annex)
+    talk(parent, 15, 30, title="At home", room=hall)
 
-    assert told(edition) == ["Annex is double-booked: Talk “Demo” and Oral session “There”."]
+    assert clash_messages(edition) == ["Annex is double-booked: Talk “Demo” and Oral session “There”."]
 
 
-def test_talk_without_an_end_lasts_until_the_next(edition: Edition) -> None:
-    whole, ada = session(edition), make_person("Ada")
+def test_open_ended_talks_do_not_overlap_the_next(edition: Edition) -> None:
+    parent, ada = session(edition), make_person("Ada")
     for first in (0, 20, 40):
-        talk(whole, first, first, end=None, speakers=[ada])
+        talk(parent, first, first, end=None, speakers=[ada])
     add_role(session(edition, 60, 90), ada, "chair")
 
-    assert kinds(edition) == []
+    assert clash_kinds(edition) == []
 
 
 # Sessions and their parts
 
 
-def test_session_outside_its_workshop(edition: Edition) -> None:
+def test_part_outside_its_workshop_is_a_clash(edition: Edition) -> None:
     workshop = session(edition, 0, 60, kind="workshop", title="W")
     session(edition, 60, 90, title="Late", parent=workshop)
     session(edition, 0, 60, parent=workshop)
 
-    [message] = told(edition)
+    [message] = clash_messages(edition)
 
     assert message == (
         "Oral session “Late” (Tue 6 Apr, 09:00 to 09:30 PDT) is outside its parent, "
@@ -213,35 +213,41 @@ def test_session_outside_its_workshop(edition: Edition) -> None:
     )
 
 
-def test_desk_counts_what_lies_outside_as_the_clashes_do(edition: Edition) -> None:
-    whole, instant = session(edition, 0, 60), session(edition, 0, 0)
+def test_outside_and_ending_early_querysets_agree_with_the_clashes(edition: Edition) -> None:
+    hour_long, instant = session(edition, 0, 60), session(edition, 0, 0)
     spans = [(0, 60), (-15, 0), (-15, 75), (60, 75), (60, 60), (50, 70), (75, None), (-15, None), (None, 70)]
-    for one in (whole, instant):
+    for parent in (hour_long, instant):
         for first, last in spans:
             start, end = (minute if minute is None else at(minute) for minute in (first, last))
-            make_presentation(one, start=start, end=end, title="T", kind="talk")
+            make_presentation(parent, start=start, end=end, title="T", kind="talk")
 
-    found: dict[str, set[int]] = defaultdict(set)
+    pks_by_kind: dict[str, set[int]] = defaultdict(set)
     for clash in clashes.find_clashes(edition).all:
-        found[clash.kind.value].add(clash.subjects[0].pk)
+        pks_by_kind[clash.kind.value].add(clash.subjects[0].pk)
 
-    assert {talk.pk for talk in Presentation.objects.outside_session()} == found["outside_session"]
-    assert {one.pk for one in Session.objects.ending_early()} == found["ends_early"] == {whole.pk}
+    assert {row.pk for row in Presentation.objects.outside_session()} == pks_by_kind["outside_session"]
+    assert (
+        {parent.pk for parent in Session.objects.ending_early()}
+        == pks_by_kind["ends_early"]
+        == {hour_long.pk}
+    )
 
 
 # Boards
 
 
-def test_board_used_twice_in_one_session(edition: Edition) -> None:
+def test_board_used_twice_in_one_session_is_a_clash(edition: Edition) -> None:
     posters, later = session(edition, kind="poster", title="P"), session(edition, 60, 90, kind="poster")
     for title, board in (("A", "B 7"), ("B", "b  7 "), ("C", "B 8")):
         make_presentation(posters, make_paper(edition, title=title), kind="poster", board=board)
     make_presentation(later, make_paper(edition), kind="poster", board="B 7")
 
-    assert told(edition) == ["Board B 7 is used 2 times in Poster session “P”: Poster “A”, Poster “B”."]
+    assert clash_messages(edition) == [
+        "Board B 7 is used 2 times in Poster session “P”: Poster “A”, Poster “B”."
+    ]
 
 
-def test_board_may_change_hands_and_stand_in_two_rooms(edition: Edition) -> None:
+def test_board_may_be_used_again_later_or_in_another_room(edition: Edition) -> None:
     posters = session(edition, kind="poster")
     talk(posters, 0, 30, paper=make_paper(edition), kind="poster", board="1")
     talk(posters, 30, 60, paper=make_paper(edition), kind="poster", board="1")
@@ -249,13 +255,13 @@ def test_board_may_change_hands_and_stand_in_two_rooms(edition: Edition) -> None
         posters, make_paper(edition), kind="poster", board="1", room=make_room(edition, "Other")
     )
 
-    assert kinds(edition) == []
+    assert clash_kinds(edition) == []
 
 
 # Cancellations, times, queries
 
 
-def test_called_off_clashes_with_nothing_and_drafts_do(edition: Edition) -> None:
+def test_cancelled_rows_never_clash_and_drafts_do(edition: Edition) -> None:
     ada = make_person("Ada")
     workshop = session(edition, kind="workshop", status="cancelled")
     add_role(session(edition, parent=workshop), ada, "chair")
@@ -263,151 +269,162 @@ def test_called_off_clashes_with_nothing_and_drafts_do(edition: Edition) -> None
     talk(session(edition), 0, 15, paper=paper_by(edition, ada), status="cancelled")
     talk(session(edition), 0, 15, paper=paper_by(edition, ada, status="withdrawn"))
     add_role(session(edition, status="draft"), ada, "chair")
-    assert kinds(edition) == []
+    assert clash_kinds(edition) == []
 
     add_role(session(edition, status="draft"), ada, "chair")
-    assert kinds(edition) == ["person"]
+    assert clash_kinds(edition) == ["person"]
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "found"),
+    ("first", "second", "count"),
     [
         ((0, 30), (0, 90), 1),  # 02:30 CEST to 03:30 CET, and 02:30 CET: the hour comes twice
         ((0, 30), (60, 30), 0),  # 02:30 CEST for half an hour, and an hour later by the same clock
         ((-180, 181), (0, 30), 1),  # over midnight
     ],
 )
-def test_clocks_put_back_and_midnight(first: Minutes, second: Minutes, found: int) -> None:
+def test_clashes_over_the_end_of_dst_and_midnight(first: Minutes, second: Minutes, count: int) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin")
     ada, half_past_two = make_person("Ada"), datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     for begin, length in (first, second):
         start = half_past_two + timedelta(minutes=begin)
         add_role(make_session(edition, start=start, minutes=length), ada, "chair")
 
-    assert len(clashes.find_clashes(edition).all) == found
+    assert len(clashes.find_clashes(edition).all) == count
 
 
-def test_touching_names_the_rows_asked_for(edition: Edition) -> None:
+def test_find_clashes_about_returns_the_clashes_of_the_given_rows(edition: Edition) -> None:
     ada, bob = make_person("Ada"), make_person("Bob")
     first, second, third = (session(edition) for _ in range(3))
-    for person, one in ((ada, first), (ada, second), (bob, second), (bob, third)):
-        add_role(one, person, "chair")
-    part = talk(third, 0, 15, paper=paper_by(edition, ada))
+    for person, chaired in ((ada, first), (ada, second), (bob, second), (bob, third)):
+        add_role(chaired, person, "chair")
+    presentation = talk(third, 0, 15, paper=paper_by(edition, ada))
 
-    assert [len(clashes.find_clashes_about([row])) for row in (first, second, third, part)] == [2, 3, 3, 2]
+    assert [len(clashes.find_clashes_about([row])) for row in (first, second, third, presentation)] == [
+        2,
+        3,
+        3,
+        2,
+    ]
     assert len(clashes.find_clashes_about([first, second, third])) == 4
     assert clashes.find_clashes_about([]) == []
 
 
-def test_touching_a_session_leaves_out_talks_without_one(edition: Edition) -> None:
-    ada, alone = make_person("Ada"), make_session(edition)
+def test_find_clashes_about_a_session_omits_talks_without_a_session(edition: Edition) -> None:
+    ada, free_session = make_person("Ada"), make_session(edition)
     make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
     add_role(session(edition), ada, "chair")
 
-    assert kinds(edition) == ["person"]
-    assert clashes.find_clashes_about([alone]) == []
+    assert clash_kinds(edition) == ["person"]
+    assert clashes.find_clashes_about([free_session]) == []
 
 
 # Clashes of planned changes
 
 
-def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) -> None:
+def test_clash_difference_separates_new_and_solved_clashes(edition: Edition) -> None:
     ada, bob = make_person("Ada"), make_person("Bob")
-    first, second, third = (session(edition, place * 60, place * 60 + 60) for place in (0, 0, 1))
-    for one, person in ((first, ada), (second, ada), (second, bob), (third, bob)):
-        add_role(one, person, "chair")
-    nothing = clashes.clash_difference(edition, clashes.PlannedEdit())
-    found = clashes.clash_difference(
+    first, second, third = (session(edition, hour * 60, hour * 60 + 60) for hour in (0, 0, 1))
+    for row, person in ((first, ada), (second, ada), (second, bob), (third, bob)):
+        add_role(row, person, "chair")
+    unchanged = clashes.clash_difference(edition, clashes.PlannedEdit())
+    difference = clashes.clash_difference(
         edition, clashes.PlannedEdit({second.pk: {"start": third.start, "end": third.end}})
     )
 
-    assert (len(nothing.all), nothing.new, nothing.solved) == (1, [], [])
-    assert [[one.message[:3] for one in part] for part in (found.all, found.new, found.solved)] == [
+    assert (len(unchanged.all), unchanged.new, unchanged.solved) == (1, [], [])
+    assert [
+        [row.message[:3] for row in group] for group in (difference.all, difference.new, difference.solved)
+    ] == [
         ["Bob"],
         ["Bob"],
         ["Ada"],
     ]
 
 
-def test_plan_for_a_talk_alone_is_compared_with_what_is_stored(edition: Edition) -> None:
-    whole = session(edition)
-    late = talk(whole, 60, 70)
-    found = clashes.clash_difference(
+def test_clash_difference_of_one_moved_talk(edition: Edition) -> None:
+    parent = session(edition)
+    late = talk(parent, 60, 70)
+    difference = clashes.clash_difference(
         edition, clashes.PlannedEdit(talks={late.pk: {"start": at(0), "end": at(10)}})
     )
 
-    assert (found.all, found.new, len(found.solved)) == ([], [], 1)
+    assert (difference.all, difference.new, len(difference.solved)) == ([], [], 1)
 
 
-def test_clash_concerns_its_sessions_and_those_of_its_talks(edition: Edition) -> None:
+def test_sessions_of_a_clash_include_those_of_its_talks(edition: Edition) -> None:
     for _ in range(3):
         make_person()  # The extra person makes primary keys of people and talks differ.
     ada = make_person("Ada")
-    whole, other = session(edition), session(edition)
-    talk(whole, 0, 15, paper=paper_by(edition, ada))
+    parent, other = session(edition), session(edition)
+    talk(parent, 0, 15, paper=paper_by(edition, ada))
     make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
     add_role(other, ada, "chair")
-    found = clashes.clash_difference(edition, clashes.PlannedEdit())
+    difference = clashes.clash_difference(edition, clashes.PlannedEdit())
 
-    assert sorted(sorted(found.sessions(clash)) for clash in found.all) == [
-        [whole.pk],
-        [whole.pk, other.pk],
+    assert sorted(sorted(difference.sessions(clash)) for clash in difference.all) == [
+        [parent.pk],
+        [parent.pk, other.pk],
         [other.pk],
     ]
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_queries_are_the_same_for_few_and_many(
-    number: int, edition: Edition, django_assert_num_queries: Any
+@pytest.mark.parametrize("row_count", [1, 3])
+def test_query_counts_are_the_same_for_1_and_3_rows(
+    row_count: int, edition: Edition, django_assert_num_queries: Any
 ) -> None:
     ada, hall = make_person("Ada"), make_room(edition)
-    whole = moved = None
-    for _ in range(number):
-        whole = session(edition, room=hall)
-        add_role(whole, ada, "chair")
-        moved = talk(whole, 0, 15, paper=paper_by(edition, ada))
-        talk(whole, 15, 30, speakers=[ada])
-        for away in ({"person": ada}, {"room": hall}):
-            Unavailability.objects.create(edition=edition, start=at(0), end=at(60), **away)
-    assert whole
+    parent = moved = None
+    for _ in range(row_count):
+        parent = session(edition, room=hall)
+        add_role(parent, ada, "chair")
+        moved = talk(parent, 0, 15, paper=paper_by(edition, ada))
+        talk(parent, 15, 30, speakers=[ada])
+        for target in ({"person": ada}, {"room": hall}):
+            Unavailability.objects.create(edition=edition, start=at(0), end=at(60), **target)
+    assert parent
     assert moved
-    planned = clashes.PlannedEdit(talks={moved.pk: {"session": whole.pk, "start": at(5), "end": at(20)}})
+    planned = clashes.PlannedEdit(talks={moved.pk: {"session": parent.pk, "start": at(5), "end": at(20)}})
 
     with django_assert_num_queries(5):
-        found = clashes.find_clashes(edition).all
+        all_clashes = clashes.find_clashes(edition).all
     with django_assert_num_queries(5):
-        clashes.find_clashes_about([whole])
+        clashes.find_clashes_about([parent])
     # The clashes of the stored program are cached for each revision.
     for count in (7, 2):
         with django_assert_num_queries(count):
             clashes.clash_difference(edition, planned)
     with django_assert_num_queries(13):
-        near = clashes.clash_difference(edition, planned, nearby=True)
+        nearby_difference = clashes.clash_difference(edition, planned, nearby=True)
 
     away_kinds = {clashes.ClashKind.PERSON_AWAY, clashes.ClashKind.ROOM_AWAY}
-    assert away_kinds <= {clash.kind for clash in found}
-    assert away_kinds <= {clash.kind for clash in near.all}
+    assert away_kinds <= {clash.kind for clash in all_clashes}
+    assert away_kinds <= {clash.kind for clash in nearby_difference.all}
 
 
 # The cache
 
 
-def test_clashes_are_searched_once_until_something_changes(edition: Edition) -> None:
+def test_clashes_are_cached_until_the_revision_advances(edition: Edition) -> None:
     room = make_room(edition)
     first, second = session(edition, room=room), session(edition, room=room)
     with CaptureQueriesContext(connection) as cold:
         before = clashes.cached_clashes(edition)
     with CaptureQueriesContext(connection) as warm:
-        again = clashes.cached_clashes(edition)
+        cached = clashes.cached_clashes(edition)
     fresh = clashes.find_clashes_about([first])
     with revision.lock():
         Session.objects.filter(pk=second.pk).update(start=at(60), end=at(90))
         # The revision advances when the lock is released, so clashes found before are not cached.
-        inside = clashes.cached_clashes(edition)
+        uncached = clashes.cached_clashes(edition)
         Session.objects.filter(pk=second.pk).update(start=at(30))
 
-    assert again is before
+    assert cached is before
     assert (len(cold), len(warm)) == (7, 2)
-    assert [len(found.all) for found in (before, inside, clashes.cached_clashes(edition))] == [1, 0, 1]
+    assert [len(clash_list.all) for clash_list in (before, uncached, clashes.cached_clashes(edition))] == [
+        1,
+        0,
+        1,
+    ]
     assert before.about([first]) == before.all == fresh
     assert before.about([]) == []

@@ -58,10 +58,10 @@ def test_trap_2_every_time_has_an_offset_and_names_its_zone(
 ) -> None:
     session = make.make_session(edition, kind="poster", recording_url="https://example.org/v")
     make.make_presentation(session, make.make_paper(edition), start=make.MORNING, end=make.MORNING)
-    shown = time_values(fetch(client, f"/2021/{path}"))
+    times = time_values(fetch(client, f"/2021/{path}"))
 
-    assert shown != []
-    assert {moment[-6:] for moment in shown} == {"-07:00"}
+    assert times != []
+    assert {moment[-6:] for moment in times} == {"-07:00"}
     assert "PDT" in read_text(client, f"/2021/{path}")
 
 
@@ -69,48 +69,48 @@ def test_trap_3_wrong_day_a_night_session_is_listed_once(client: Client, edition
     late = datetime(2021, 4, 6, 23, 30, tzinfo=edition.zone)
     make.make_session(edition, start=late, title="Night")
     make.make_session(edition, start=late + HOUR, title="Small hours")
-    whole = headings(fetch(client, "/2021/schedule/"))
+    all_headings = headings(fetch(client, "/2021/schedule/"))
 
-    assert whole[:2] == [(1, "Schedule"), (2, "Tuesday 6 April 2021")]
-    assert whole[2:] == [(3, "23:30"), (4, "Night"), (3, "00:30"), (4, "Small hours")]
+    assert all_headings[:2] == [(1, "Schedule"), (2, "Tuesday 6 April 2021")]
+    assert all_headings[2:] == [(3, "23:30"), (4, "Night"), (3, "00:30"), (4, "Small hours")]
     assert headings(fetch(client, DAY))[1:] == [(2, "23:30"), (3, "Night"), (2, "00:30"), (3, "Small hours")]
     assert "No sessions on this day" in read_text(client, "/2021/schedule/2021-04-07/")
 
 
 @pytest.mark.parametrize(("hour", "day"), [(23.5, "6"), (24.5, "6"), (29, "7")])
-def test_today_is_the_conference_day(client: Client, edition: Edition, hour: float, day: str) -> None:
+def test_today_is_the_current_program_day(client: Client, edition: Edition, hour: float, day: str) -> None:
     midnight = datetime(2021, 4, 6, tzinfo=edition.zone)
     with time_machine.travel(midnight + timedelta(hours=hour), tick=False):
-        words = read_text(client, DAY)
+        text = read_text(client, DAY)
 
-    assert words.count("Today") == 1
-    assert f"Today, {'Tue' if day == '6' else 'Wed'} {day}" in words
+    assert text.count("Today") == 1
+    assert f"Today, {'Tue' if day == '6' else 'Wed'} {day}" in text
 
 
 # Days
 
 
-def test_day_strip_has_the_edition_and_every_used_day(client: Client, edition: Edition) -> None:
+def test_day_strip_has_edition_days_and_other_days_with_sessions(client: Client, edition: Edition) -> None:
     make.make_session(edition, start=make.MORNING - timedelta(days=3))
 
     assert "All days Sat 3 Mon 5 Tue 6 Wed 7 Thu 8 Fri 9" in read_text(client, DAY)
 
 
-def test_day_inside_without_sessions_is_a_friendly_page(client: Client, edition: Edition) -> None:
+def test_edition_day_without_sessions_says_so(client: Client, edition: Edition) -> None:
     assert "No sessions on this day Choose another day. All days" in read_text(client, DAY)
 
 
 @pytest.mark.parametrize(
     "day", ["2021-04-20", "2021-02-30", "2021-4-6", "tuesday", "0001-01-01", "9999-12-31"]
 )
-def test_no_such_day_is_a_404_that_leads_to_days(client: Client, edition: Edition, day: str) -> None:
+def test_unknown_day_is_404_with_links_to_the_days(client: Client, edition: Edition, day: str) -> None:
     page = fetch(client, f"/2021/schedule/{day}/", 404)
 
     assert "Monday 5 April 2021" in page
     assert page.count('href="/2021/schedule/2021-04-0') == 5
 
 
-def test_schedule_that_is_not_public_yet_says_so(client: Client) -> None:
+def test_schedule_that_is_not_public_is_hidden(client: Client) -> None:
     session = make.make_session(make.make_edition(schedule_public_from=None), title="Secret")
 
     assert "No schedule was published" in read_text(client, "/2021/schedule/")
@@ -121,16 +121,16 @@ def test_schedule_that_is_not_public_yet_says_so(client: Client) -> None:
 # Sessions
 
 
-def test_parallel_sessions_stand_under_one_time_in_room_order(client: Client, edition: Edition) -> None:
+def test_parallel_sessions_are_listed_under_one_time_in_room_order(client: Client, edition: Edition) -> None:
     hall, attic = make.make_room(edition, "Hall"), make.make_room(edition, "Attic")
     make.make_session(edition, room=attic, title="Second")
     make.make_session(edition, room=hall, title="First")
     make.make_session(edition, minutes=30, title="Third, without a room")
-    words = read_text(client, DAY)
+    text = read_text(client, DAY)
 
-    assert words.count("08:00 PDT") == 1
-    assert words.index("First") < words.index("Second") < words.index("Third")
-    assert "Third, without a room 08:00 to 08:30 PDT" in words
+    assert text.count("08:00 PDT") == 1
+    assert text.index("First") < text.index("Second") < text.index("Third")
+    assert "Third, without a room 08:00 to 08:30 PDT" in text
 
 
 def test_session_without_room_people_or_length_is_shown(client: Client, edition: Edition) -> None:
@@ -139,13 +139,13 @@ def test_session_without_room_people_or_length_is_shown(client: Client, edition:
     assert read_text(client, DAY).endswith("08:00 PDT Oral session Group photo")
 
 
-def test_session_of_ten_thousand_minutes_names_its_last_day(client: Client, edition: Edition) -> None:
+def test_session_of_several_days_shows_its_end_date(client: Client, edition: Edition) -> None:
     make.make_session(edition, minutes=10_000, title="Exhibition")
 
     assert "08:00 to Tue 13 Apr, 06:40 PDT" in read_text(client, DAY)
 
 
-def test_roles_stand_with_names_as_printed(client: Client, edition: Edition) -> None:
+def test_roles_are_shown_with_printed_names_and_affiliations(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, kind="opening", title="Opening Remarks")
     for name in ("Alex Dimakis", "Ion Stoica"):
         make.add_role(session, name, "speaker")
@@ -160,9 +160,9 @@ def test_invited_talk_shows_abstract_and_biography(client: Client, edition: Edit
     talk = make.make_session(edition, kind="invited_talk", title="Hardware", abstract="Ahead *lies* much.")
     speaker = make.make_person("William Dally", biography="Built **machines**.")
     make.add_role(talk, speaker, "speaker", affiliation="NVIDIA")
-    words = "Hardware William Dally, NVIDIA Ahead lies much. About William Dally Built machines."
+    expected = "Hardware William Dally, NVIDIA Ahead lies much. About William Dally Built machines."
 
-    assert f"Invited talk {words}" in read_text(client, DAY)
+    assert f"Invited talk {expected}" in read_text(client, DAY)
 
 
 def test_oral_session_nests_papers_with_authors_awards_and_abstract(client: Client, edition: Edition) -> None:
@@ -170,13 +170,13 @@ def test_oral_session_nests_papers_with_authors_awards_and_abstract(client: Clie
     paper = make.make_paper(edition, ["Zed Young", "Abe Old"], title="Cortex", abstract="In full.")
     make.make_award(edition, [paper], name="Best Paper")
     make.make_presentation(session, paper, start=make.MORNING)
-    words = "Compilers Hall 1 talk 08:00 PDT Best Paper Cortex Zed Young · Abe Old Abstract In full."
+    expected = "Compilers Hall 1 talk 08:00 PDT Best Paper Cortex Zed Young · Abe Old Abstract In full."
 
-    assert words in read_text(client, DAY)
+    assert expected in read_text(client, DAY)
     assert headings(fetch(client, DAY))[1:] == [(2, "08:00"), (3, "Compilers"), (4, "Cortex")]
 
 
-def test_parts_stand_inside_their_workshop(client: Client, edition: Edition) -> None:
+def test_parts_are_listed_inside_their_workshop_on_its_day(client: Client, edition: Edition) -> None:
     workshop = make.make_session(edition, minutes=240, kind="workshop", title="Workshop")
     make.make_session(edition, parent=workshop, title="Part")
     make.make_session(edition, parent=workshop, title="Part next day", start=make.MORNING + 24 * HOUR)
@@ -185,17 +185,17 @@ def test_parts_stand_inside_their_workshop(client: Client, edition: Edition) -> 
     assert "Part next day Part of Workshop" in read_text(client, "/2021/schedule/2021-04-07/")
 
 
-def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, edition: Edition) -> None:
+def test_cancelled_session_part_and_talk_are_marked(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, title="Off", kind="workshop", status="cancelled")
     make.make_session(edition, parent=session, title="Part")
     talks = make.make_session(edition, title="On", start=make.MORNING + HOUR)
     make.make_presentation(talks, make.make_paper(edition, title="Gone"), status="cancelled")
-    words = read_text(client, DAY)
+    text = read_text(client, DAY)
 
-    assert "Workshop Canceled Off" in words
-    assert "Oral session Canceled Part" in words
-    assert "Canceled Gone" in words
-    assert "Canceled On" not in words
+    assert "Workshop Canceled Off" in text
+    assert "Oral session Canceled Part" in text
+    assert "Canceled Gone" in text
+    assert "Canceled On" not in text
 
 
 def test_running_session_is_marked(client: Client, edition: Edition) -> None:
@@ -206,7 +206,7 @@ def test_running_session_is_marked(client: Client, edition: Edition) -> None:
         assert "Now Morning" not in read_text(client, DAY)
 
 
-def test_full_hall_shows_first_boards_and_leads_to_all(
+def test_large_poster_session_lists_first_posters_and_links_to_all(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 11)
@@ -219,7 +219,7 @@ def test_full_hall_shows_first_boards_and_leads_to_all(
     assert f'href="{hall.get_absolute_url()}">Show all 12 posters</a>' in page
 
 
-def test_big_program_is_an_overview_of_sessions(
+def test_schedule_of_a_large_program_lists_sessions_without_talks(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.MAX_PROGRAM_TALKS", 1)
@@ -231,7 +231,7 @@ def test_big_program_is_an_overview_of_sessions(
     assert "Hall 2 posters" in read_text(client, "/2021/schedule/")
 
 
-def test_draft_appears_nowhere(client: Client, edition: Edition) -> None:
+def test_drafts_are_on_no_public_schedule_page(client: Client, edition: Edition) -> None:
     room = make.make_room(edition)
     session = make.make_session(edition, kind="poster", recording_url="https://example.org/v", room=room)
     secret = make.make_paper(edition, ["XMARKX Author"], title="XMARKX paper", status="draft")
@@ -249,28 +249,28 @@ def test_draft_appears_nowhere(client: Client, edition: Edition) -> None:
     assert [page for page in pages if "XMARKX" in page] == []
 
 
-def test_utc_server_does_not_move_a_day(client: Client) -> None:
+def test_program_day_is_in_the_time_zone_of_the_edition(client: Client) -> None:
     seoul = make.make_edition(2026, timezone="Asia/Seoul", day_start_hour=0)
     make.make_session(seoul, start=datetime(2026, 4, 5, 15, 30, tzinfo=UTC), title="Early")
 
     assert "00:30 to 01:30 KST Oral session Early" in read_text(client, "/2026/schedule/2026-04-06/")
 
 
-def test_second_zone_of_a_hybrid_conference_stands_beside_the_first(client: Client) -> None:
+def test_second_time_zone_of_a_hybrid_conference_is_shown(client: Client) -> None:
     edition = make.make_edition(mode="hybrid", second_timezone="Asia/Kathmandu")
     session = make.make_session(edition, title="Late", start=make.MORNING + 4 * HOUR)
     make.make_presentation(session, start=session.start, title="Talk")
-    day, own = fetch(client, DAY), fetch(client, session.get_absolute_url())
-    words = "12:00 to 13:00 PDT Wed 7 Apr, 00:45 to 01:45 GMT+5:45"
+    day_page, session_page = fetch(client, DAY), fetch(client, session.get_absolute_url())
+    expected = "12:00 to 13:00 PDT Wed 7 Apr, 00:45 to 01:45 GMT+5:45"
 
-    assert "with Kathmandu time (GMT+5:45) alongside" in day
-    assert words in read_text(client, DAY)
+    assert "with Kathmandu time (GMT+5:45) alongside" in day_page
+    assert expected in read_text(client, DAY)
     assert "12:00 PDT Wed 7 Apr, 00:45 GMT+5:45" in read_text(client, DAY)
-    assert words in read_text(client, session.get_absolute_url())
-    assert {moment[-6:] for moment in time_values(day) + time_values(own)} == {"-07:00"}
+    assert expected in read_text(client, session.get_absolute_url())
+    assert {moment[-6:] for moment in time_values(day_page) + time_values(session_page)} == {"-07:00"}
 
 
-def test_without_a_second_zone_none_is_shown(client: Client, edition: Edition) -> None:
+def test_second_time_zone_is_not_shown_if_unset(client: Client, edition: Edition) -> None:
     make.make_session(edition)
 
     assert 'class="second"' not in fetch(client, DAY)

@@ -16,17 +16,17 @@ def span(start: float, end: float, kind: str = "oral", *, day: int = 0, **fields
 
 
 def test_days_share_hours_and_scale() -> None:
-    both = day_pictures([span(0, 2), span(0, 2), span(2, 4, day=1)], EDITION)
+    pictures = day_pictures([span(0, 2), span(0, 2), span(2, 4, day=1)], EDITION)
 
-    assert [(one.date, one.session_count) for one in both] == [
+    assert [(picture.date, picture.session_count) for picture in pictures] == [
         (date(2026, 7, 6), 2),
         (date(2026, 7, 7), 1),
     ]
-    assert both[0].bars == [Bar("oral", "0.0", "0.0", "99.2", "34.0")]
-    assert both[1].bars == [Bar("oral", "100.0", "10.0", "99.2", "24.0")]
+    assert pictures[0].bars == [Bar("oral", "0.0", "0.0", "99.2", "34.0")]
+    assert pictures[1].bars == [Bar("oral", "100.0", "10.0", "99.2", "24.0")]
 
 
-def test_kinds_at_the_same_time_lie_on_each_other() -> None:
+def test_simultaneous_sessions_are_stacked() -> None:
     (day,) = day_pictures([span(0, 1), span(0, 1, "poster")], EDITION)
 
     assert day.bars == [
@@ -35,7 +35,7 @@ def test_kinds_at_the_same_time_lie_on_each_other() -> None:
     ]
 
 
-def test_breaks_parts_and_what_is_off_are_not_drawn() -> None:
+def test_breaks_parts_and_cancelled_sessions_are_not_drawn() -> None:
     rows = [span(0, 1), span(1, 2, "break"), span(0, 1, is_part=True), span(2, 3, is_off=True)]
 
     (day,) = day_pictures(rows, EDITION)
@@ -43,7 +43,7 @@ def test_breaks_parts_and_what_is_off_are_not_drawn() -> None:
     assert (day.session_count, len(day.bars)) == (1, 1)
 
 
-def test_what_takes_no_time_is_counted_and_not_drawn() -> None:
+def test_zero_length_session_is_counted_but_not_drawn() -> None:
     (day,) = day_pictures([span(0, 0)], EDITION)
 
     assert (day.session_count, day.bars) == (1, [])

@@ -24,24 +24,26 @@ def hall(monkeypatch: pytest.MonkeyPatch) -> Session:
     return session
 
 
-def form_data(**more: Any) -> dict[str, Any]:
+def form_data(**fields: Any) -> dict[str, Any]:
     times = date_and_time("start", "2021-04-06", "09:00") | date_and_time("end", "2021-04-06", "10:00")
-    fields = {"kind": "poster", "status": "published", "title": "Renamed", "uid": "hall"}
-    return {**fields, **times, **formset("roles"), **more}
+    defaults = {"kind": "poster", "status": "published", "title": "Renamed", "uid": "hall"}
+    return {**defaults, **times, **formset("roles"), **fields}
 
 
-def test_form_links_the_pages_for_many_instead_of_a_long_list(admin_client: Client, hall: Session) -> None:
+def test_form_over_the_limit_links_to_other_pages_instead_of_rows(
+    admin_client: Client, hall: Session
+) -> None:
     page = admin_client.get(address(hall, "change")).text
 
     assert sessions.FORMSET_FIELD not in page
-    for place in ("talks/", "boards/"):
-        assert f'href="/admin/schedule/session/{hall.pk}/{place}"' in page
-    listed = f"/admin/schedule/presentation/?session__id__exact={hall.pk}"
-    assert f'href="{listed}">List of 3</a>' in page
-    assert admin_client.get(listed).context["cl"].result_count == 3
+    for page_name in ("talks/", "boards/"):
+        assert f'href="/admin/schedule/session/{hall.pk}/{page_name}"' in page
+    list_address = f"/admin/schedule/presentation/?session__id__exact={hall.pk}"
+    assert f'href="{list_address}">List of 3</a>' in page
+    assert admin_client.get(list_address).context["cl"].result_count == 3
 
 
-def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
+def test_form_up_to_the_limit_has_its_presentations(admin_client: Client, hall: Session) -> None:
     hall.presentations.filter(uid="x2").delete()
     page = admin_client.get(address(hall, "change")).text
 
@@ -49,20 +51,20 @@ def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
     assert "List of" not in page
 
 
-def test_it_is_saved_without_them(admin_client: Client, hall: Session) -> None:
-    answer = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id))
+def test_saving_without_the_rows_keeps_the_presentations(admin_client: Client, hall: Session) -> None:
+    response = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id))
     hall.refresh_from_db()
 
-    assert (answer.status_code, hall.title, hall.presentations.count()) == (302, "Renamed", 3)
+    assert (response.status_code, hall.title, hall.presentations.count()) == (302, "Renamed", 3)
 
 
-def test_what_was_sent_counts_though_they_became_too_many_meanwhile(
+def test_posted_rows_are_saved_though_the_limit_was_exceeded_meanwhile(
     admin_client: Client, hall: Session
 ) -> None:
     rows = [{"id": row.pk, "position": 4 - row.position, "kind": "poster", "paper": row.paper_id,
              "status": "published"} for row in hall.presentations.order_by("position")]  # fmt: skip
-    parts = formset("presentations", rows)
-    answer = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id) | parts)
+    inline = formset("presentations", rows)
+    response = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id) | inline)
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert [*hall.presentations.order_by("position").values_list("uid", flat=True)] == ["x2", "x1", "x0"]

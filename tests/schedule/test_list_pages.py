@@ -37,7 +37,7 @@ def test_room_shows_size_stream_and_sessions_by_day(client: Client, edition: Edi
     assert f'href="{WATCH}"' in page
 
 
-def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: Edition) -> None:
+def test_room_page_lists_sessions_with_posters_in_the_room(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, kind="poster", title="Posters", room=make.make_room(edition, "C"))
     hall = make.make_room(edition, "B", virtual=True)
     make.make_presentation(session, make.make_paper(edition), kind="poster", room=hall)
@@ -46,46 +46,46 @@ def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: 
     assert (4, "Posters") in headings(fetch(client, hall.get_absolute_url()))
 
 
-def test_room_with_nothing_public_is_not_there(client: Client, edition: Edition) -> None:
+def test_room_without_public_sessions_is_404(client: Client, edition: Edition) -> None:
     room = make.make_room(edition)
     make.make_session(edition, room=room, status="draft")
 
     fetch(client, room.get_absolute_url(), 404)
 
 
-def test_invited_talks_stand_in_order_with_biographies(client: Client, edition: Edition) -> None:
+def test_invited_talks_are_sorted_by_time_with_biographies(client: Client, edition: Edition) -> None:
     for title, hours in (("Second", 1), ("First", 0)):
         start = make.MORNING + hours * HOUR
         talk = make.make_session(edition, kind="invited_talk", title=title, abstract="Abstract.", start=start)
         make.add_role(
             talk, make.make_person("Bill Dally", biography="Life."), "speaker", affiliation="NVIDIA"
         )
-    words = "First Bill Dally, NVIDIA Tue 6 Apr, 08:00 to 09:00 PDT Abstract. About Bill Dally Life."
+    expected = "First Bill Dally, NVIDIA Tue 6 Apr, 08:00 to 09:00 PDT Abstract. About Bill Dally Life."
 
-    assert words in read_text(client, "/2021/talks/")
-    assert [words for level, words in headings(fetch(client, "/2021/talks/")) if level == 2] == [
+    assert expected in read_text(client, "/2021/talks/")
+    assert [expected for level, expected in headings(fetch(client, "/2021/talks/")) if level == 2] == [
         "First",
         "Second",
     ]
 
 
-def test_talk_without_a_speaker_is_shown(client: Client, edition: Edition) -> None:
+def test_invited_talk_without_a_speaker_is_shown(client: Client, edition: Edition) -> None:
     make.make_session(edition, kind="invited_talk", title="To be announced")
 
     assert "To be announced Tue 6 Apr, 08:00 to 09:00 PDT" in read_text(client, "/2021/talks/")
 
 
-def test_posters_stand_by_session_in_walking_order(client: Client, edition: Edition) -> None:
+def test_posters_are_listed_by_session_in_board_order(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, kind="poster", title="Compilers", room=make.make_room(edition, "C"))
     for board in ("10", "9"):
         paper = make.make_paper(edition, ["Ada Lovelace"], title=f"On {board}")
         make.make_presentation(session, paper, kind="poster", board=board)
-    words = "Compilers 2 posters Tue 6 Apr, 08:00 to 09:00 PDT C Board 9 On 9 Ada Lovelace Board 10 On 10"
+    expected = "Compilers 2 posters Tue 6 Apr, 08:00 to 09:00 PDT C Board 9 On 9 Ada Lovelace Board 10 On 10"
 
-    assert words in read_text(client, "/2021/posters/")
+    assert expected in read_text(client, "/2021/posters/")
 
 
-def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, edition: Edition) -> None:
+def test_posters_page_omits_talks_of_sessions_with_posters(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, kind="workshop", title="Workshop")
     make.make_presentation(session, make.make_paper(edition, title="Shown"), kind="poster")
     make.make_presentation(session, make.make_paper(edition, title="Told"), kind="oral")
@@ -97,16 +97,18 @@ def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, 
     ]
 
 
-@pytest.mark.parametrize(("day", "said"), [(6, "Time to be announced"), (20, "Time not announced")])
-def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition, day: int, said: str) -> None:
+@pytest.mark.parametrize(("day", "heading"), [(6, "Time to be announced"), (20, "Time not announced")])
+def test_unscheduled_posters_are_listed_under_their_own_heading(
+    client: Client, edition: Edition, day: int, heading: str
+) -> None:
     for title in ("beta", "Alpha"):
         make.make_presentation(paper=make.make_paper(edition, ["Ada"], title=title), kind="poster")
-    words = f"{said} 2 posters These posters have no session or board. Alpha Ada beta Ada"
+    expected = f"{heading} 2 posters These posters have no session or board. Alpha Ada beta Ada"
     with time_machine.travel(datetime(2021, 4, day, 12, tzinfo=UTC), tick=False):
-        assert words in read_text(client, "/2021/posters/")
+        assert expected in read_text(client, "/2021/posters/")
 
 
-def test_recording_of_a_paper_is_listed_once_with_all_there_is(client: Client, edition: Edition) -> None:
+def test_recordings_of_a_paper_are_listed_once_with_all_links(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, title="Session", recording_url=f"{WATCH}/session")
     paper = make.make_paper(edition, ["Ada"], title="Cortex")
     make.make_presentation(session, paper, recording_url=f"{WATCH}/oral")
@@ -128,9 +130,9 @@ def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -
     make.make_material(make.make_paper(edition, title="Only a video"), "video", url=WATCH)
     make.make_presentation(edition=edition, title="Lost talk", recording_url=WATCH)
     make.make_presentation(make.make_session(edition), title="A talk", recording_url=WATCH)
-    shown = [words for _, words in headings(fetch(client, "/2021/recordings/"))]
+    titles = [title for _, title in headings(fetch(client, "/2021/recordings/"))]
 
-    assert shown[1:] == ["Tuesday 6 April 2021", "A talk", "Other recordings", "Lost talk", "Only a video"]
+    assert titles[1:] == ["Tuesday 6 April 2021", "A talk", "Other recordings", "Lost talk", "Only a video"]
 
 
 @pytest.mark.parametrize(
@@ -147,16 +149,18 @@ def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -
         ("committee/", "No committee yet", "No committee members were announced"),
     ],
 )
-def test_empty_lists_say_so(client: Client, edition: Edition, path: str, ahead: str, past: str) -> None:
+def test_empty_lists_say_so_before_and_after_the_conference(
+    client: Client, edition: Edition, path: str, ahead: str, past: str
+) -> None:
     with time_machine.travel(make.MORNING):
         before = Page(fetch(client, f"/2021/{path}"))
     after = Page(fetch(client, f"/2021/{path}"))
 
-    assert [one.inside("h2")[0].text for one in before.all("div", "empty")] == [ahead]
-    assert [one.inside("h2")[0].text for one in after.all("div", "empty")] == [past]
+    assert [element.inside("h2")[0].text for element in before.all("div", "empty")] == [ahead]
+    assert [element.inside("h2")[0].text for element in after.all("div", "empty")] == [past]
 
 
-def test_room_page_carries_a_door_sheet_for_each_of_its_days(client: Client, edition: Edition) -> None:
+def test_room_page_has_a_door_sheet_for_each_day(client: Client, edition: Edition) -> None:
     room = make.make_room(edition, "Hall A")
     for day in (0, 1):
         make.make_session(edition, room=room, start=make.MORNING + timedelta(days=day))
@@ -166,7 +170,7 @@ def test_room_page_carries_a_door_sheet_for_each_of_its_days(client: Client, edi
     assert len(page.all("svg", "qr")) == 2
 
 
-def test_calendar_is_offered_to_each_program(client: Client, edition: Edition) -> None:
+def test_calendar_menu_links_to_each_calendar_application(client: Client, edition: Edition) -> None:
     make.make_session(edition, kind="oral")
     page = Page(fetch(client, "/2021/schedule/2021-04-06/?kind=oral"))
     (menu,) = page.all("details", "calendars")

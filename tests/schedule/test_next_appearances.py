@@ -44,21 +44,26 @@ def program(edition: Edition, person: Person) -> Edition:
         (100, "Panel", "", "/2021/sessions/x/panel/", True),
     ],
 )
-def test_next_one(
+def test_next_appearance_or_the_last_past_one_is_returned(
     program: Edition, person: Person, hours: float, kind: str, place: str, url: str, is_past: bool
 ) -> None:
-    found = next_appearances([person.pk], [program], make.MORNING + hours * HOUR)
+    appearances = next_appearances([person.pk], [program], make.MORNING + hours * HOUR)
 
-    (one,) = found.values()
-    assert (one.kind, one.room_name, one.url, one.is_past) == (kind, place, url, is_past)
-    assert one.edition == program.pk
+    (appearance,) = appearances.values()
+    assert (appearance.kind, appearance.room_name, appearance.url, appearance.is_past) == (
+        kind,
+        place,
+        url,
+        is_past,
+    )
+    assert appearance.edition == program.pk
 
 
-def test_what_is_not_public_or_called_off_is_left_out(edition: Edition, person: Person) -> None:
+def test_hidden_and_cancelled_sessions_are_left_out(edition: Edition, person: Person) -> None:
     draft = make.make_session(edition, status="draft")
     make.add_role(draft, person)
-    off = make.make_session(edition, status="cancelled")
-    make.make_presentation(off, title="A talk", speakers=[person])
+    cancelled = make.make_session(edition, status="cancelled")
+    make.make_presentation(cancelled, title="A talk", speakers=[person])
     hidden = make.make_paper(edition, [person], status="draft")
     make.make_presentation(make.make_session(edition), hidden)
     make.add_role(make.make_session(make.make_edition(2022, schedule_public_from=None)), person)
@@ -66,7 +71,7 @@ def test_what_is_not_public_or_called_off_is_left_out(edition: Edition, person: 
     assert next_appearances([person.pk], Edition.objects.all(), timezone.now()) == {}
 
 
-def test_one_query(
+def test_many_people_make_one_query(
     program: Edition, person: Person, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(1):

@@ -15,7 +15,7 @@ ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")]
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class Span:
     name: str
     start: datetime
     end: datetime
@@ -23,7 +23,7 @@ class Spell:
 
 
 @st.composite
-def spells(draw: st.DrawFn) -> list[Spell]:
+def spans(draw: st.DrawFn) -> list[Span]:
     """Return spans of any zone, with many equal and adjacent ends, some of them part of another."""
     rows = []
     for number in range(draw(st.integers(0, 12))):
@@ -32,40 +32,43 @@ def spells(draw: st.DrawFn) -> list[Spell]:
         zone = draw(st.sampled_from(ZONES))
         end = (begin + timedelta(minutes=30 * length)).astimezone(zone)
         wholes = draw(st.sets(st.sampled_from("wxyz"), max_size=2))
-        rows.append(Spell(f"{number}", begin.astimezone(zone), end, frozenset({f"{number}", *wholes})))
+        rows.append(Span(f"{number}", begin.astimezone(zone), end, frozenset({f"{number}", *wholes})))
     return rows
 
 
-def pairs(found: list[tuple[Spell, Spell]]) -> list[frozenset[str]]:
-    return sorted((frozenset(one.name for one in pair) for pair in found), key=sorted)
+def sorted_names(pairs: list[tuple[Span, Span]]) -> list[frozenset[str]]:
+    return sorted((frozenset(row.name for row in pair) for pair in pairs), key=sorted)
 
 
-@given(spells())
-def test_sweep_finds_what_comparing_all_with_all_finds(rows: list[Spell]) -> None:
-    slow = [
+@given(spans())
+def test_sweep_finds_the_same_pairs_as_comparing_all(rows: list[Span]) -> None:
+    expected = [
         (one, other)
-        for place, one in enumerate(rows)
-        for other in rows[place + 1 :]
+        for index, one in enumerate(rows)
+        for other in rows[index + 1 :]
         if overlaps(one, other) and not is_nested(one, other)
     ]
 
-    assert pairs(overlapping_pairs(rows)) == pairs(slow)
-    assert pairs(overlapping_pairs(rows[::-1])) == pairs(slow)
+    assert sorted_names(overlapping_pairs(rows)) == sorted_names(expected)
+    assert sorted_names(overlapping_pairs(rows[::-1])) == sorted_names(expected)
 
 
-@given(spells(), st.integers(1, 3))
-def test_limit_leaves_pairs_out_and_invents_none(rows: list[Spell], most: int) -> None:
-    everything, some = pairs(overlapping_pairs(rows)), pairs(overlapping_pairs(rows, most))
-    caught = {name for pair in everything for name in pair}
+@given(spans(), st.integers(1, 3))
+def test_limit_omits_pairs_and_adds_none(rows: list[Span], limit: int) -> None:
+    all_pairs, limited_pairs = (
+        sorted_names(overlapping_pairs(rows)),
+        sorted_names(overlapping_pairs(rows, limit)),
+    )
+    caught = {name for pair in all_pairs for name in pair}
 
-    assert [pair for pair in some if pair not in everything] == []
-    assert len(some) <= most * len(rows)
-    assert bool(some) is bool(caught)
+    assert [pair for pair in limited_pairs if pair not in all_pairs] == []
+    assert len(limited_pairs) <= limit * len(rows)
+    assert bool(limited_pairs) is bool(caught)
 
 
-def spell(name: str, first: int, last: int, whole: str = "") -> Spell:
+def span(name: str, first: int, last: int, whole: str = "") -> Span:
     start, end = (MORNING + timedelta(minutes=minute) for minute in (first, last))
-    return Spell(name, start, end, frozenset({name, whole or name}))
+    return Span(name, start, end, frozenset({name, whole or name}))
 
 
 @pytest.mark.parametrize(
@@ -86,27 +89,27 @@ def spell(name: str, first: int, last: int, whole: str = "") -> Spell:
 def test_trap_conflict_warning_vanishes_when_both_talks_start_at_the_same_minute(
     one: tuple[int, int], other: tuple[int, int], is_found: bool
 ) -> None:
-    rows = [spell("a", *one), spell("b", *other)]
+    rows = [span("a", *one), span("b", *other)]
 
     assert bool(overlapping_pairs(rows)) is is_found
     assert bool(overlapping_pairs(rows[::-1])) is is_found
 
 
-def test_pairs_are_in_the_order_of_time_and_leave_out_wholes() -> None:
-    long, first, second = spell("l", 0, 90), spell("a", 10, 20), spell("b", 50, 60)
-    whole, part, other = spell("w", 0, 30), spell("p", 0, 20, "w"), spell("q", 10, 20, "w")
+def test_pairs_are_sorted_by_time_without_nested_spans() -> None:
+    long, first, second = span("l", 0, 90), span("a", 10, 20), span("b", 50, 60)
+    whole, part, other = span("w", 0, 30), span("p", 0, 20, "w"), span("q", 10, 20, "w")
 
     assert overlapping_pairs([second, first, long]) == [(long, first), (long, second)]
     assert overlapping_pairs([whole, part, other]) == [(part, other)]
 
 
-def test_neighbors_touch() -> None:
-    one, next_, later = spell("a", 0, 10), spell("b", 10, 20), spell("c", 30, 40)
+def test_back_to_back_spans_are_adjacent() -> None:
+    first, second, third = span("a", 0, 10), span("b", 10, 20), span("c", 30, 40)
 
-    assert back_to_back([one, next_, later]) == [(one, next_)]
+    assert back_to_back([first, second, third]) == [(first, second)]
 
 
-def test_thousands_at_one_moment_are_told_by_a_few_pairs() -> None:
-    rows = [Spell(str(n), MORNING, MORNING, frozenset({str(n)})) for n in range(3_000)]
+def test_limit_bounds_the_pairs_of_thousands_of_simultaneous_spans() -> None:
+    rows = [Span(str(n), MORNING, MORNING, frozenset({str(n)})) for n in range(3_000)]
 
     assert len(overlapping_pairs(rows, 5)) < 5 * 3_000

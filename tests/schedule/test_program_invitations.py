@@ -79,48 +79,48 @@ def link(invitation: ProgramInvitation) -> str:
 
 
 @pytest.fixture
-def post(settings: Settings) -> None:
+def mail_backend(settings: Settings) -> None:
     """Use the mail backend that stores mails in memory."""
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
 
 
-def act(client: Client, action: str, *rows: ProgramInvitation, **more: str) -> str:
-    sent = {"action": action, "_selected_action": [row.pk for row in rows], **more}
-    return client.post(LIST, sent, follow=True).text
+def post_action(client: Client, action: str, *rows: ProgramInvitation, **fields: str) -> str:
+    data = {"action": action, "_selected_action": [row.pk for row in rows], **fields}
+    return client.post(LIST, data, follow=True).text
 
 
-def sent(client: Client, kind: str, *rows: ProgramInvitation) -> str:
+def post_confirmed_action(client: Client, action: str, *rows: ProgramInvitation) -> str:
     """Choose an action for rows, and confirm it."""
-    act(client, kind, *rows)
-    return act(client, kind, *rows, _confirmed="yes")
+    post_action(client, action, *rows)
+    return post_action(client, action, *rows, _confirmed="yes")
 
 
-def state_of(row: ProgramInvitation) -> str:
+def stored_state(row: ProgramInvitation) -> str:
     return ProgramInvitation.objects.get(pk=row.pk).state
 
 
-def links_in(text: str) -> list[str]:
+def invitation_links(text: str) -> list[str]:
     return re.findall(r"/invitation/program/[\w-]+/", text)
 
 
 # The person's own page
 
 
-def test_page_says_what_when_where_and_with_whom(
+def test_page_shows_session_time_room_and_confirmed_people(
     client: Client, link: str, session: Session, edition: Edition
 ) -> None:
     add_role(session, "Bob", "panelist")
     # The name contains a space, so that it cannot occur in the secret of a link by chance.
-    waits = add_role(session, "Cy Young", "panelist")
-    ProgramInvitation.objects.create(edition=edition, person=waits.person, session=session, role="panelist")
+    invited = add_role(session, "Cy Young", "panelist")
+    ProgramInvitation.objects.create(edition=edition, person=invited.person, session=session, role="panelist")
     response = client.get(link)
     page = response.text
 
     assert f"{edition.name} invites you to chair a session." in page
     assert session.invitations.get(role="chair").when in page
     assert edition.zone_label in page
-    for words in ("Engines", "Hall A", "Bob (Panelist)", "Please &lt;b&gt;come&lt;/b&gt;."):
-        assert words in page
+    for text in ("Engines", "Hall A", "Bob (Panelist)", "Please &lt;b&gt;come&lt;/b&gt;."):
+        assert text in page
     # People who have not confirmed are not shown to others.
     assert "Cy Young" not in page
     assert response.headers["Cache-Control"] == "private, no-store"
@@ -128,7 +128,7 @@ def test_page_says_what_when_where_and_with_whom(
     assert response.headers["Referrer-Policy"] == "same-origin"
 
 
-def test_answer_is_taken_and_can_be_changed(client: Client, link: str, invitation: ProgramInvitation) -> None:
+def test_reply_is_saved_and_can_be_changed(client: Client, link: str, invitation: ProgramInvitation) -> None:
     assert client.post(link, {"do": "confirm", "note": "Gladly."}).status_code == 303
     assert "You confirmed." in client.get(link).text
     client.post(link, {"do": "decline", "note": "Ill, sorry."})
@@ -139,60 +139,54 @@ def test_answer_is_taken_and_can_be_changed(client: Client, link: str, invitatio
     assert invitation.answered_at is not None
 
 
-def test_too_late_or_withdrawn_says_so_and_changes_nothing(
+def test_late_reply_and_reply_to_a_withdrawn_invitation_are_refused(
     client: Client, link: str, invitation: ProgramInvitation, session: Session
 ) -> None:
     with mock.patch("schedule.invitations.views.timezone.now", return_value=session.start):
-        late = client.post(link, {"do": "confirm"})
-        shown = client.get(link).text
-    act_state = state_of(invitation)
+        late_response = client.post(link, {"do": "confirm"})
+        late_page = client.get(link).text
+    state_after_late_reply = stored_state(invitation)
     invitation.answer(State.WITHDRAWN, NOW)
-    withdrawn = client.post(link, {"do": "confirm"})
+    withdrawn_response = client.post(link, {"do": "confirm"})
 
-    assert (late.status_code, act_state) == (409, State.SENT)
-    assert "It has started" in late.text
-    assert 'value="confirm"' not in shown
-    assert (withdrawn.status_code, state_of(invitation)) == (409, State.WITHDRAWN)
-    assert "This invitation was withdrawn." in withdrawn.text
+    assert (late_response.status_code, state_after_late_reply) == (409, State.SENT)
+    assert "It has started" in late_response.text
+    assert 'value="confirm"' not in late_page
+    assert (withdrawn_response.status_code, stored_state(invitation)) == (409, State.WITHDRAWN)
+    assert "This invitation was withdrawn." in withdrawn_response.text
 
 
-def test_unknown_link_and_one_of_a_past_edition_lead_nowhere(
-    client: Client, link: str, edition: Edition
-) -> None:
+def test_unknown_link_and_link_of_a_past_edition_are_404(client: Client, link: str, edition: Edition) -> None:
     unknown = client.get("/invitation/program/nothing/")
     after = datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC) + timedelta(days=5)
     with mock.patch("schedule.invitations.views.timezone.now", return_value=after):
-        over = client.get(link)
+        past = client.get(link)
 
-    assert [one.status_code for one in (unknown, over)] == [404, 404]
+    assert [response.status_code for response in (unknown, past)] == [404, 404]
     assert "That link doesn’t work" in unknown.text
     assert not client.cookies
 
 
-def test_page_of_an_edition_that_is_not_public_names_it_alone(
-    client: Client, link: str, edition: Edition
-) -> None:
+def test_page_of_a_hidden_edition_does_not_link_to_it(client: Client, link: str, edition: Edition) -> None:
     Edition.objects.update(public_from=None)
 
     assert client.get(link).status_code == 200
     assert f'href="/{edition.slug}/' not in client.get(link).text
 
 
-def test_other_sites_cannot_answer_and_nobody_does_without_end(
-    link: str, invitation: ProgramInvitation
-) -> None:
+def test_reply_needs_a_csrf_token_and_is_rate_limited(link: str, invitation: ProgramInvitation) -> None:
     strict, client = Client(enforce_csrf_checks=True), Client()
     forged = strict.post(link, {"do": "confirm"})
     ProgramInvitation.objects.update(writes=MAX_WRITES_PER_MINUTE, writes_since=timezone.now())
-    often = client.post(link, {"do": "confirm"})
+    limited = client.post(link, {"do": "confirm"})
 
-    assert (forged.status_code, often.status_code) == (403, 429)
-    assert often.headers["Retry-After"] == "60"
-    assert state_of(invitation) == State.SENT
+    assert (forged.status_code, limited.status_code) == (403, 429)
+    assert limited.headers["Retry-After"] == "60"
+    assert stored_state(invitation) == State.SENT
 
 
 @pytest.mark.parametrize(
-    ("sent", "words"),
+    ("data", "message"),
     [
         ({"do": "explode"}, "That action isn’t available."),
         ({"do": "confirm", "note": "x" * 2001}, "at most 2000"),
@@ -201,11 +195,13 @@ def test_other_sites_cannot_answer_and_nobody_does_without_end(
         ({"do": "add", "start": "2001-01-01T10:00", "end": "2001-01-01T11:00"}, "within the days"),
     ],
 )
-def test_bad_input_is_refused_in_words(client: Client, link: str, sent: dict[str, str], words: str) -> None:
-    response = client.post(link, sent)
+def test_invalid_reply_is_refused_with_a_message(
+    client: Client, link: str, data: dict[str, str], message: str
+) -> None:
+    response = client.post(link, data)
 
     assert response.status_code == 400
-    assert words in response.text
+    assert message in response.text
     assert not Unavailability.objects.exists()
     assert client.post(link, {"do": "remove", "time": "x²"}).status_code == 303
 
@@ -213,7 +209,7 @@ def test_bad_input_is_refused_in_words(client: Client, link: str, sent: dict[str
 # Times of unavailability
 
 
-def test_person_says_when_and_the_clash_page_warns(
+def test_unavailability_entered_by_link_is_a_clash(
     client: Client, admin_client: Client, link: str, session: Session, ada: Person
 ) -> None:
     add_role(session, ada, "chair")
@@ -222,25 +218,25 @@ def test_person_says_when_and_the_clash_page_warns(
     )
     before = clashes.find_clashes(session.edition).all
     client.post(link, {"do": "add", "start": f"{DAY}T00:00", "end": f"{DAY}T18:00", "note": "On a train"})
-    row = Unavailability.objects.get(person=ada)
+    unavailability = Unavailability.objects.get(person=ada)
     page = client.get(link).text
-    desk = admin_client.get(f"/admin/schedule/session/clashes/?edition={session.edition_id}").text
+    clash_page = admin_client.get(f"/admin/schedule/session/clashes/?edition={session.edition_id}").text
     client.post(link, {"do": "remove", "time": other.pk})
     (clash,) = clashes.find_clashes(session.edition).all
 
     assert before == []
-    assert row.start.astimezone(session.edition.zone).strftime("%H:%M") == "00:00"
+    assert unavailability.start.astimezone(session.edition.zone).strftime("%H:%M") == "00:00"
     assert "On a train" in page
     assert clash.message.startswith("Ada Lovelace isn’t available for Oral session “Engines” (not there ")
-    assert "Person not available" in desk
-    assert "On a train" not in desk
+    assert "Person not available" in clash_page
+    assert "On a train" not in clash_page
     # People cannot remove the times of others.
     assert Unavailability.objects.filter(pk=other.pk).exists()
-    client.post(link, {"do": "remove", "time": row.pk})
+    client.post(link, {"do": "remove", "time": unavailability.pk})
     assert clashes.find_clashes(session.edition).all == []
 
 
-def test_room_and_merged_person_clash_and_what_only_touches_does_not(
+def test_unavailable_room_and_merged_person_clash_unless_only_adjacent(
     edition: Edition, session: Session, ada: Person
 ) -> None:
     hour = timedelta(hours=1)
@@ -249,35 +245,35 @@ def test_room_and_merged_person_clash_and_what_only_touches_does_not(
     )
     poster.paper.authorships.create(person=ada, presenting=True)  # type: ignore[union-attr]
     former = make_person("A. Lovelace", merged_into=ada)
-    make = Unavailability.objects.create
-    make(edition=edition, room=session.room, start=START + hour, end=START + 2 * hour)
+    create = Unavailability.objects.create
+    create(edition=edition, room=session.room, start=START + hour, end=START + 2 * hour)
     assert clashes.find_clashes(edition).all == []
-    make(edition=edition, room=session.room, start=START, end=START + hour)
-    make(edition=edition, person=former, start=START + 3 * hour, end=START + 4 * hour)
+    create(edition=edition, room=session.room, start=START, end=START + hour)
+    create(edition=edition, person=former, start=START + 3 * hour, end=START + 4 * hour)
 
-    assert [(one.kind, one.is_serious) for one in clashes.find_clashes(edition).all] == [
+    assert [(clash.kind, clash.is_serious) for clash in clashes.find_clashes(edition).all] == [
         ("room_away", True),
         ("person_away", False),
     ]
 
 
-def test_plan_that_moves_a_session_solves_it(edition: Edition, session: Session) -> None:
+def test_moving_a_session_solves_a_clash_with_an_unavailability(edition: Edition, session: Session) -> None:
     hour = timedelta(hours=1)
     Unavailability.objects.create(edition=edition, room=session.room, start=START, end=START + hour)
     moved = {session.pk: {"start": START + hour, "end": START + 2 * hour}}
-    found = clashes.clash_difference(edition, clashes.PlannedEdit(moved))
+    difference = clashes.clash_difference(edition, clashes.PlannedEdit(moved))
 
-    assert (found.all, len(found.solved)) == ([], 1)
+    assert (difference.all, len(difference.solved)) == ([], 1)
 
 
-def test_times_are_entered_on_the_desk_in_the_zone(
+def test_unavailability_is_entered_in_the_admin_in_the_editions_zone(
     admin_client: Client, edition: Edition, session: Session
 ) -> None:
     day = DAY.isoformat()
     times = date_and_time("start", day, "08:00") | date_and_time("end", day, "09:30")
-    both = {"edition": edition.pk, "room": session.room_id, "person": make_person().pk, "note": "", **times}
-    page = admin_client.post(address(Unavailability, "add"), both).text
-    admin_client.post(address(Unavailability, "add"), both | {"person": ""})
+    data = {"edition": edition.pk, "room": session.room_id, "person": make_person().pk, "note": "", **times}
+    page = admin_client.post(address(Unavailability, "add"), data).text
+    admin_client.post(address(Unavailability, "add"), data | {"person": ""})
     row = Unavailability.objects.get()
 
     assert "Choose a person or a room." in page
@@ -288,97 +284,100 @@ def test_times_are_entered_on_the_desk_in_the_zone(
 # The list for chairs
 
 
-def test_without_a_mail_server_the_text_is_copied(
+def test_without_mail_server_the_text_is_shown_for_copying(
     admin_client: Client, client: Client, invitation: ProgramInvitation
 ) -> None:
-    asked = act(admin_client, "send_invitations", invitation)
-    page = sent(admin_client, "send_invitations", invitation)
-    (link, *_more) = links_in(page)
+    preview = post_action(admin_client, "send_invitations", invitation)
+    page = post_confirmed_action(admin_client, "send_invitations", invitation)
+    (link, *_more) = invitation_links(page)
 
-    assert "no mail server is set up: you copy the text" in asked
+    assert "no mail server is set up: you copy the text" in preview
     assert "Dear Ada Lovelace," in page
-    assert state_of(invitation) == State.SENT
+    assert stored_state(invitation) == State.SENT
     assert client.get(link).status_code == 200
     stored = str([*ProgramInvitationLink.objects.values(), *ProgramInvitation.objects.values()])
     assert link.split("/")[-2] not in stored
     # An invitation is sent once; a second action skips it.
-    assert "Nothing was sent." in act(admin_client, "send_invitations", invitation, _confirmed="yes")
+    assert "Nothing was sent." in post_action(admin_client, "send_invitations", invitation, _confirmed="yes")
 
 
-def test_mails_ask_and_remind_and_both_links_work(
-    admin_client: Client, client: Client, invitation: ProgramInvitation, post: None
+def test_links_of_mailed_invitation_and_reminder_both_work(
+    admin_client: Client, client: Client, invitation: ProgramInvitation, mail_backend: None
 ) -> None:
-    silent = ProgramInvitation.objects.create(
+    without_email = ProgramInvitation.objects.create(
         edition=invitation.edition, person=make_person("Bob"), session=invitation.session
     )
-    page = sent(admin_client, "send_invitations", invitation, silent)
-    sent(admin_client, "send_reminders", invitation)
-    first, second = mail.outbox
-    links = [links_in(str(one.body))[0] for one in (first, second)]
+    page = post_confirmed_action(admin_client, "send_invitations", invitation, without_email)
+    post_confirmed_action(admin_client, "send_reminders", invitation)
+    invitation_mail, reminder = mail.outbox
+    links = [invitation_links(str(message.body))[0] for message in (invitation_mail, reminder)]
 
-    assert (first.to, first.subject) == (["ada@example.org"], f"Invitation to {invitation.edition.name}")
+    assert (invitation_mail.to, invitation_mail.subject) == (
+        ["ada@example.org"],
+        f"Invitation to {invitation.edition.name}",
+    )
     assert "1 e-mail was sent" in page
     assert "Dear Bob," in page
-    assert second.subject == f"Reminder: your invitation to {invitation.edition.name}"
-    assert "Please <b>come</b>." in first.body
-    assert [client.get(one).status_code for one in links] == [200, 200]
-    assert state_of(invitation) == State.REMINDED
+    assert reminder.subject == f"Reminder: your invitation to {invitation.edition.name}"
+    assert "Please <b>come</b>." in invitation_mail.body
+    assert [client.get(message).status_code for message in links] == [200, 200]
+    assert stored_state(invitation) == State.REMINDED
 
 
 def test_refused_mail_changes_nothing(
-    admin_client: Client, invitation: ProgramInvitation, post: None
+    admin_client: Client, invitation: ProgramInvitation, mail_backend: None
 ) -> None:
     with mock.patch.object(EmailBackend, "send_messages", side_effect=OSError("refused")):
-        page = sent(admin_client, "send_invitations", invitation)
+        page = post_confirmed_action(admin_client, "send_invitations", invitation)
 
     assert "Nothing was changed; try again." in page
-    assert state_of(invitation) == State.NOT_SENT
+    assert stored_state(invitation) == State.NOT_SENT
     assert not ProgramInvitationLink.objects.exists()
 
 
-def test_people_of_sessions_and_talks_are_asked_at_once(
+def test_invitations_are_prepared_for_people_of_sessions_and_talks(
     admin_client: Client, session: Session, ada: Person
 ) -> None:
     add_role(session, ada, "chair")
     talk = make_presentation(session, speakers=["Bob"])
-    form = admin_client.get(address(session, "change")).text
+    form_before = admin_client.get(address(session, "change")).text
 
-    def prepared(row: Session | Presentation) -> str:
-        sent = {"action": "ask_people", "_selected_action": row.pk}
-        page = admin_client.post(address(type(row), "changelist"), sent)
+    def prepare(row: Session | Presentation) -> str:
+        data = {"action": "ask_people", "_selected_action": row.pk}
+        page = admin_client.post(address(type(row), "changelist"), data)
         return admin_client.post(page.headers["Location"], follow=True).text
 
-    pages = [prepared(row) for row in (session, session, talk)]
+    pages = [prepare(row) for row in (session, session, talk)]
 
-    assert "Prepare an invitation for 1 person listed above" in form
+    assert "Prepare an invitation for 1 person listed above" in form_before
     assert ["1 invitation is ready." in page for page in pages] == [True, False, True]
     assert "Everybody there has an invitation already" in admin_client.get(f"{LIST}prepare/?session=x²").text
     assert [*ProgramInvitation.objects.order_by("pk").values_list("person__name", "role", "state")] == [
         ("Ada Lovelace", "chair", "not_sent"),
         ("Bob", "speaker", "not_sent"),
     ]
-    shown = admin_client.get(address(session, "change")).text
-    assert '<span class="asked asked-not-sent">Not sent</span>' in shown
+    form_after = admin_client.get(address(session, "change")).text
+    assert '<span class="asked asked-not-sent">Not sent</span>' in form_after
 
 
-def test_answers_by_phone_and_into_the_program(
+def test_confirmed_people_are_added_to_the_program_once(
     admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
 ) -> None:
     talk = make_presentation(session)
-    speaks = ProgramInvitation.objects.create(edition=session.edition, person=ada, presentation=talk)
-    act(admin_client, "mark_confirmed", invitation, speaks)
-    page = act(admin_client, "add_to_program", invitation, speaks)
-    again = act(admin_client, "add_to_program", invitation, speaks)
+    talk_invitation = ProgramInvitation.objects.create(edition=session.edition, person=ada, presentation=talk)
+    post_action(admin_client, "mark_confirmed", invitation, talk_invitation)
+    page = post_action(admin_client, "add_to_program", invitation, talk_invitation)
+    repeated_page = post_action(admin_client, "add_to_program", invitation, talk_invitation)
 
     assert "2 people were added to the program." in page
-    assert "0 people were added" in again
+    assert "0 people were added" in repeated_page
     assert SessionRole.objects.get(session=session).role == "chair"
     assert Speaker.objects.get(presentation=talk).person == ada
-    act(admin_client, "mark_declined", invitation)
-    assert state_of(invitation) == State.DECLINED
+    post_action(admin_client, "mark_declined", invitation)
+    assert stored_state(invitation) == State.DECLINED
 
 
-def test_answers_are_listed_in_the_zone_of_the_edition(
+def test_reply_times_are_listed_in_the_zone_of_the_edition(
     admin_client: Client, invitation: ProgramInvitation
 ) -> None:
     invitation.answer(State.CONFIRMED, datetime(2026, 7, 1, 2, tzinfo=UTC))
@@ -386,44 +385,47 @@ def test_answers_are_listed_in_the_zone_of_the_edition(
     assert "Tue 30 Jun 2026, 19:00 PDT" in admin_client.get(LIST).text
 
 
-def test_working_copy_takes_who_is_added_and_holds_no_letter_back(
+def test_people_added_with_a_working_copy_wait_for_the_release(
     admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
 ) -> None:
     WorkingCopy.objects.create(edition=session.edition)
-    sent(admin_client, "send_invitations", invitation)
-    act(admin_client, "mark_confirmed", invitation)
-    page = act(admin_client, "add_to_program", invitation)
-    again = act(admin_client, "add_to_program", invitation)
+    post_confirmed_action(admin_client, "send_invitations", invitation)
+    post_action(admin_client, "mark_confirmed", invitation)
+    page = post_action(admin_client, "add_to_program", invitation)
+    repeated_page = post_action(admin_client, "add_to_program", invitation)
 
-    assert state_of(invitation) == State.CONFIRMED
+    assert stored_state(invitation) == State.CONFIRMED
     assert "1 person was added to the program." in page
-    assert "0 people were added" in again
+    assert "0 people were added" in repeated_page
     # The public program does not change until the release.
     assert not SessionRole.objects.exists()
-    prepared = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
-    assert "Everybody there has an invitation already" in prepared
+    prepare_page = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
+    assert "Everybody there has an invitation already" in prepare_page
 
 
-def test_desk_says_who_is_waited_for_and_what_was_declined(
+def test_desk_lists_pending_and_declined_invitations(
     edition: Edition, session: Session, invitation: ProgramInvitation, ada: Person
 ) -> None:
-    def lines() -> list[str]:
-        found = open_checks(edition, lambda model: model is ProgramInvitation)
-        return [f"{line.count} {line.words}" for line in found]
+    def check_lines() -> list[str]:
+        checks = open_checks(edition, lambda model: model is ProgramInvitation)
+        return [f"{check.count} {check.words}" for check in checks]
 
     role = add_role(session, ada, "chair")
     invitation.answer(State.DECLINED, NOW)
     for state in (State.SENT, State.REMINDED):
         ProgramInvitation.objects.create(edition=edition, person=make_person(), state=state)
 
-    assert lines() == ["2 people haven’t answered invitations", "1 invitation declined: Chair of Engines"]
+    assert check_lines() == [
+        "2 people haven’t answered invitations",
+        "1 invitation declined: Chair of Engines",
+    ]
     add_role(session, "Bob", "chair")
-    assert len(lines()) == 2
+    assert len(check_lines()) == 2
     role.delete()
-    assert lines() == ["2 people haven’t answered invitations"]
+    assert check_lines() == ["2 people haven’t answered invitations"]
 
 
-def test_lists_take_the_same_queries_for_many(
+def test_admin_lists_of_5_rows_make_at_most_16_queries(
     admin_client: Client, edition: Edition, django_assert_max_num_queries: object
 ) -> None:
     session = make_session(edition, start=START)
@@ -437,12 +439,17 @@ def test_lists_take_the_same_queries_for_many(
             assert admin_client.get(address(model, "changelist")).status_code == 200
 
 
-def test_what_was_sent_stays_and_other_editions_are_refused(
+def test_sent_invitation_has_fixed_person_and_other_editions_are_refused(
     admin_client: Client, invitation: ProgramInvitation, link: str, ada: Person
 ) -> None:
     page = admin_client.get(address(invitation, "change")).text
-    far = make_session(make_edition(2020))
-    values = {"edition": invitation.edition_id, "person": ada.pk, "role": "chair", "session": far.pk}
+    foreign_session = make_session(make_edition(2020))
+    values = {
+        "edition": invitation.edition_id,
+        "person": ada.pk,
+        "role": "chair",
+        "session": foreign_session.pk,
+    }
     values |= {"presentation": "", "email": "", "due": "", "message": ""}
     refused = admin_client.post(address(ProgramInvitation, "add"), values).text
 
@@ -453,7 +460,7 @@ def test_what_was_sent_stays_and_other_editions_are_refused(
 # Privacy
 
 
-def test_nothing_is_public_and_erasing_removes_it(
+def test_invitations_are_not_public_and_are_erased_with_the_person(
     client: Client, invitation: ProgramInvitation, session: Session, ada: Person
 ) -> None:
     secret = "Zyxwv"
@@ -473,5 +480,5 @@ def test_nothing_is_public_and_erasing_removes_it(
     assert not Unavailability.objects.exists()
 
 
-def test_parts_are_those_of_the_program() -> None:
+def test_invitation_roles_are_the_session_roles() -> None:
     assert {*Part.values} == {*SessionRole.Role.values}

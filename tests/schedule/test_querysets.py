@@ -18,7 +18,7 @@ def titles(sessions: object) -> list[str]:
     return [str(session) for session in sessions]  # type: ignore[attr-defined]
 
 
-def test_in_order_puts_rooms_in_the_chairs_order_and_no_room_last(edition: Edition) -> None:
+def test_in_order_sorts_by_room_position_and_sessions_without_room_last(edition: Edition) -> None:
     second, first = make.make_room(edition, "A", position=2), make.make_room(edition, "B", position=1)
     make.make_session(edition, title="none")
     make.make_session(edition, title="second", room=second)
@@ -27,7 +27,7 @@ def test_in_order_puts_rooms_in_the_chairs_order_and_no_room_last(edition: Editi
     assert titles(edition.sessions.in_order()) == ["first", "second", "none"]
 
 
-def test_running_is_half_open_and_leaves_out_cancelled(edition: Edition) -> None:
+def test_running_excludes_the_end_and_cancelled_sessions(edition: Edition) -> None:
     make.make_session(edition, title="on")
     make.make_session(edition, title="off", status="cancelled")
 
@@ -35,7 +35,7 @@ def test_running_is_half_open_and_leaves_out_cancelled(edition: Edition) -> None
     assert titles(edition.sessions.published().running(make.MORNING + HOUR)) == []
 
 
-def test_next_after_gives_the_next_starting_time_with_breaks(edition: Edition) -> None:
+def test_next_after_returns_all_sessions_of_the_next_start(edition: Edition) -> None:
     make.make_session(edition, title="now")
     make.make_session(edition, title="coffee", kind="break", start=make.MORNING + HOUR)
     make.make_session(edition, title="parallel", start=make.MORNING + HOUR)
@@ -73,26 +73,26 @@ def test_talk_counts_leave_out_drafts(edition: Edition) -> None:
     assert (counted.talk_count, counted.poster_count) == (2, 1)
 
 
-def test_talks_without_asking_are_none(edition: Edition) -> None:
+def test_talks_are_empty_unless_attached(edition: Edition) -> None:
     session = make.make_session(edition)
     make.make_presentation(session)
 
     assert edition.sessions.get(pk=session.pk).talks == []
 
 
-def test_people_by_role_keeps_the_order_and_counts_the_label(edition: Edition) -> None:
+def test_people_by_role_keeps_the_order_with_plural_labels(edition: Edition) -> None:
     session = make.make_session(edition)
     for name, role in (("Zed", "speaker"), ("Mia", "moderator"), ("Abe", "speaker")):
         make.add_role(session, name, role)
     groups = edition.sessions.with_people().get().people_by_role
 
-    assert [(label, [one.name for one in people]) for label, people in groups] == [
+    assert [(label, [role_row.name for role_row in people]) for label, people in groups] == [
         ("Speakers", ["Zed", "Abe"]),
         ("Moderator", ["Mia"]),
     ]
 
 
-def test_number_of_people_in_a_role_is_translated(edition: Edition) -> None:
+def test_plural_labels_of_roles_are_translated(edition: Edition) -> None:
     session = make.make_session(edition)
     for role in SessionRole.Role.values:
         for _ in range(2):
@@ -110,11 +110,11 @@ def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
     make.add_role(session, person, name="Ada Old")
     talk = make.make_presentation(session)
     talk.speakers.create(person=person, name="Ada Old")
-    shown = edition.sessions.with_people().get()
-    attach_talks([shown], edition.presentations.published(), max_talks=9)
+    read_session = edition.sessions.with_people().get()
+    attach_talks([read_session], edition.presentations.published(), max_talks=9)
 
-    assert shown.shown_roles[0].shown_name == "Ada New"
-    assert shown.talks[0].shown_speakers[0].shown_name == "Ada New"
+    assert read_session.shown_roles[0].shown_name == "Ada New"
+    assert read_session.talks[0].shown_speakers[0].shown_name == "Ada New"
 
 
 def test_presentation_is_cancelled_with_its_session_and_its_workshop(edition: Edition) -> None:

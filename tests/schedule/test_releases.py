@@ -25,11 +25,11 @@ NOON = datetime(2021, 4, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def lines(release: Release) -> list[str]:
+def change_lines(release: Release) -> list[str]:
     return [ProgramChange.read(row).line for row in release.changes]
 
 
-def test_first_release_counts_instead_of_listing(edition: Edition) -> None:
+def test_first_release_has_counts_instead_of_changes(edition: Edition) -> None:
     make.make_presentation(make.make_session(edition), make.make_paper(edition))
     make.make_paper(edition)
     release = announce(edition, NOON)
@@ -38,7 +38,7 @@ def test_first_release_counts_instead_of_listing(edition: Edition) -> None:
     assert (str(release), release.text) == ("The program is public", "1 session and 2 papers.")
 
 
-def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Edition) -> None:
+def test_second_release_holds_moves_with_the_names_of_rooms(edition: Edition) -> None:
     session = make.make_session(edition, uid="s1", title="On $n$ *engines*", room=make.make_room(edition))
     announce(edition, NOON)
     session.start, session.room = session.start - HOUR, make.make_room(edition, "Aula")
@@ -46,7 +46,7 @@ def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Editio
     release = announce(edition, NOON + HOUR)
     change = ProgramChange.read(release.changes[0])
 
-    assert (release.number, lines(release)) == (2, ["moved:session:s1"])
+    assert (release.number, change_lines(release)) == (2, ["moved:session:s1"])
     assert change.before
     assert change.after
     assert (change.before.start, change.before.room) == (make.MORNING, "Hall A")
@@ -54,24 +54,24 @@ def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Editio
     assert change.title == "On n engines"
 
 
-def test_unchanged_program_has_nothing_to_tell(edition: Edition) -> None:
+def test_unchanged_program_has_no_pending_changes(edition: Edition) -> None:
     make.make_presentation(make.make_session(edition, start=make.MORNING + timedelta(microseconds=5)))
     announce(edition, NOON)
 
     assert pending_release(edition, NOON).changes == []
 
 
-def test_line_left_out_is_told_neither_now_nor_later(edition: Edition) -> None:
+def test_omitted_line_is_in_no_later_release(edition: Edition) -> None:
     announce(edition, NOON)
     for uid in ("s1", "s2"):
         make.make_session(edition, uid=uid)
     release = announce(edition, NOON, "More", "", without=["new:session:s1"])
 
-    assert (release.title, release.text, lines(release)) == ("More", "", ["new:session:s2"])
+    assert (release.title, release.text, change_lines(release)) == ("More", "", ["new:session:s2"])
     assert pending_release(edition, NOON).changes == []
 
 
-def test_release_made_before_there_were_snapshots_is_followed_by_a_first(edition: Edition) -> None:
+def test_release_after_one_without_snapshot_is_like_a_first(edition: Edition) -> None:
     Release.objects.create(edition=edition, number=4)
     make.make_session(edition)
     release = announce(edition, NOON)
@@ -79,21 +79,21 @@ def test_release_made_before_there_were_snapshots_is_followed_by_a_first(edition
     assert (release.number, release.title, release.changes) == (5, "The program is public", [])
 
 
-def test_to_look_at_what_is_due_leaves_nothing_behind(edition: Edition) -> None:
+def test_reading_the_pending_release_writes_nothing(edition: Edition) -> None:
     announce(edition, NOON)
     make.make_session(edition)
-    stamp = Edition.objects.get().revision
+    revision = Edition.objects.get().revision
     pending_release(edition, NOON)
 
-    assert (Release.objects.count(), Edition.objects.get().revision) == (1, stamp)
+    assert (Release.objects.count(), Edition.objects.get().revision) == (1, revision)
 
 
-def test_release_is_one_change_of_its_edition(edition: Edition) -> None:
+def test_release_advances_the_revision_of_its_edition_by_one(edition: Edition) -> None:
     make.make_paper(edition)
-    stamp = Edition.objects.get().revision
+    revision = Edition.objects.get().revision
     announce(edition, NOON)
 
-    assert Edition.objects.get().revision == stamp + 1
+    assert Edition.objects.get().revision == revision + 1
 
 
 def test_trap_16_drafts_and_embargoed_things_are_in_no_release() -> None:
@@ -108,24 +108,24 @@ def test_trap_16_drafts_and_embargoed_things_are_in_no_release() -> None:
         make.make_session(embargoed, uid="open"), make.make_paper(embargoed, uid=MARKER_LOWER)
     )
     announce(embargoed, NOON)
-    told = Release.objects.filter(published_at=NOON)
-    stored = str(list(told.values("title", "text", "changes", "snapshot"))).lower()
+    releases = Release.objects.filter(published_at=NOON)
+    stored = str(list(releases.values("title", "text", "changes", "snapshot"))).lower()
 
     assert MARKER_LOWER not in stored
     assert [*(Release.objects.get(edition=embargoed).snapshot or {})] == ["session:open"]
 
 
-def test_paper_that_was_announced_and_withdrawn_stands_in_no_list(edition: Edition) -> None:
-    shown, _draft = make.make_paper(edition, ["Ada"]), make.make_paper(edition, status="draft")
+def test_withdrawn_paper_is_not_published_and_is_in_the_next_release(edition: Edition) -> None:
+    paper, _draft = make.make_paper(edition, ["Ada"]), make.make_paper(edition, status="draft")
     announce(edition, NOON)
     Paper.objects.update(status="withdrawn")
 
     assert list(Paper.objects.published(NOON)) == []
-    assert lines(announce(edition, NOON)) == [f"withdrawn:paper:{shown.uid}"]
+    assert change_lines(announce(edition, NOON)) == [f"withdrawn:paper:{paper.uid}"]
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_queries_do_not_grow(edition: Edition, rows: int) -> None:
+def test_query_count_is_the_same_for_1_and_3_rows(edition: Edition, rows: int) -> None:
     def add(**fields: Any) -> None:
         for _ in range(rows):
             make.make_presentation(make.make_session(edition, **fields), make.make_paper(edition))

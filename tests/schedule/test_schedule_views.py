@@ -61,14 +61,14 @@ def test_grid_has_rooms_times_and_sessions_in_reading_order(client: Client) -> N
     assert page.texts("ul", "legend") == ["Oral session Poster session Break"]
 
 
-def test_every_place_of_a_grid_has_its_class() -> None:
+def test_every_grid_position_has_a_css_class() -> None:
     rules = (settings.BASE_DIR / "static/css/grid-places.css").read_text()
 
     rows, columns = MAX_HOURS * ROWS_PER_HOUR, 99
     classes = {
         name
-        for prefix, most in (("r", rows), ("n", rows), ("c", columns), ("w", columns), ("h", MAX_HOURS))
-        for number in range(1, most + 1)
+        for prefix, limit in (("r", rows), ("n", rows), ("c", columns), ("w", columns), ("h", MAX_HOURS))
+        for number in range(1, limit + 1)
         for name in digits(number, prefix).split()
     }
     assert set(re.findall(r"^\.([rncwh]\d+) {", rules, re.MULTILINE)) == classes
@@ -77,23 +77,21 @@ def test_every_place_of_a_grid_has_its_class() -> None:
 @pytest.mark.parametrize(
     ("number", "classes"), [(7, "r7"), (40, "r40"), (287, "r200 r80 r7"), (300, "r300"), (205, "r200 r5")]
 )
-def test_digits_are_classes(number: int, classes: str) -> None:
+def test_digits_of_a_number_are_classes(number: int, classes: str) -> None:
     assert digits(number, "r") == classes
 
 
-def test_grid_says_what_is_cancelled(client: Client, edition: Edition) -> None:
+def test_grid_marks_cancelled_sessions(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
     assert "Oral session Canceled Off" in read_text(client, f"{DAY}?view=grid")
 
 
-def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
-    client: Client, edition: Edition
-) -> None:
-    here, there = make.make_room(edition, "Here"), make.make_room(edition, "There")
-    workshop = make.make_session(edition, kind="workshop", title="Shop", room=here)
-    make.make_session(edition, parent=workshop, title="Inside", room=here)
-    make.make_session(edition, parent=workshop, title="Outside", room=there)
+def test_grid_has_parts_in_their_workshop_unless_in_another_room(client: Client, edition: Edition) -> None:
+    room, other_room = make.make_room(edition, "Here"), make.make_room(edition, "There")
+    workshop = make.make_session(edition, kind="workshop", title="Shop", room=room)
+    make.make_session(edition, parent=workshop, title="Inside", room=room)
+    make.make_session(edition, parent=workshop, title="Outside", room=other_room)
     cells = read(client, f"{DAY}?view=grid").texts("li", "slot")
 
     assert cells == [
@@ -104,17 +102,17 @@ def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
 
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("zoom", ["1", "2", "3", "4"])
-def test_grid_has_a_size_in_its_address(client: Client, zoom: str) -> None:
+def test_size_of_the_grid_is_in_its_address(client: Client, zoom: str) -> None:
     page = read(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
 
     assert len(page.all("div", f"zoom-{zoom}")) == 1
-    current = [one for one in page.all("a", **{"aria-current": "true"}) if one.text.startswith("Size")]
-    assert [one.text for one in current] == [f"Size {zoom}"]
+    current = [link for link in page.all("a", **{"aria-current": "true"}) if link.text.startswith("Size")]
+    assert [link.text for link in current] == [f"Size {zoom}"]
     assert current[0].attributes["href"].startswith("?kind=oral&view=grid")
 
 
 @pytest.mark.usefixtures("program")
-def test_another_day_keeps_grid_and_filters(client: Client) -> None:
+def test_links_to_other_days_keep_grid_and_filters(client: Client) -> None:
     links = Page(fetch(client, f"{DAY}?view=grid&room=lab")).links()
 
     assert links["Wed 7"] == "/2021/schedule/2021-04-07/?room=lab&view=grid"
@@ -137,27 +135,29 @@ def test_another_day_keeps_grid_and_filters(client: Client) -> None:
         ("kind=poster&room=hall", ["No matching sessions on this day"]),
     ],
 )
-def test_address_chooses_a_part_of_the_day(client: Client, query: str, titles: list[str]) -> None:
-    shown = [words for level, words in headings(fetch(client, f"{DAY}?{query}")) if level > 2 or not titles]
+def test_query_filters_the_sessions_of_a_day(client: Client, query: str, titles: list[str]) -> None:
+    headings_shown = [
+        heading for level, heading in headings(fetch(client, f"{DAY}?{query}")) if level > 2 or not titles
+    ]
     expected = [] if titles[0].startswith("No matching") else titles
 
-    assert shown == expected
+    assert headings_shown == expected
     assert titles[0] in read_text(client, f"{DAY}?{query}")
 
 
 @pytest.mark.usefixtures("program")
-def test_topic_counts_only_its_talks(client: Client) -> None:
+def test_topic_filter_counts_only_matching_talks(client: Client) -> None:
     assert "Orals Hall 1 talk" in read_text(client, f"{DAY}?topic=compilers")
 
 
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize("view", ["list", "week"])
-def test_filters_hold_for_all_days(client: Client, view: str) -> None:
-    words = read_text(client, f"/2021/schedule/?view={view}&room=lab")
+def test_filters_apply_to_all_days(client: Client, view: str) -> None:
+    text = read_text(client, f"/2021/schedule/?view={view}&room=lab")
 
-    assert "Shop" in words
-    assert "Posters" in words
-    assert "Orals" not in words
+    assert "Shop" in text
+    assert "Posters" in text
+    assert "Orals" not in text
 
 
 @pytest.mark.usefixtures("program")
@@ -166,13 +166,13 @@ def test_filters_hold_for_all_days(client: Client, view: str) -> None:
     ("name", "value"),
     [("kind", "xyz"), ("room", "attic"), ("topic", "nothing"), ("view", "cinema"), ("kind", "tutorial")],
 )
-def test_unknown_choice_is_named_in_a_sentence(client: Client, path: str, name: str, value: str) -> None:
-    words = read_text(client, f"{path}?{name}={value}", 400)
+def test_unknown_filter_value_is_reported(client: Client, path: str, name: str, value: str) -> None:
+    text = read_text(client, f"{path}?{name}={value}", 400)
 
-    assert f"“{value}” isn’t a valid value for “{name}”." in words
+    assert f"“{value}” isn’t a valid value for “{name}”." in text
 
 
-def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
+def test_unknown_grid_size_is_reported(client: Client, edition: Edition) -> None:
     assert "for “zoom”. Valid values: 1, 2, 3, 4." in read_text(client, f"{DAY}?view=grid&zoom=9", 400)
 
 
@@ -180,11 +180,11 @@ def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
 
 
 @pytest.mark.usefixtures("program")
-def test_glance_shows_days_times_titles_and_rooms(client: Client) -> None:
-    words = read_text(client, "/2021/schedule/?view=week")
+def test_week_view_shows_days_times_titles_and_rooms(client: Client) -> None:
+    text = read_text(client, "/2021/schedule/?view=week")
 
-    assert "Tuesday 6 April 2021 08:00 to 09:00 PDT Orals Hall Posters Lab 09:00 to 10:00 PDT Coffee" in words
-    assert "Wednesday 7 April 2021 08:00 to 09:00 PDT Shop Lab" in words
+    assert "Tuesday 6 April 2021 08:00 to 09:00 PDT Orals Hall Posters Lab 09:00 to 10:00 PDT Coffee" in text
+    assert "Wednesday 7 April 2021 08:00 to 09:00 PDT Shop Lab" in text
 
 
 @pytest.mark.usefixtures("program")
@@ -201,39 +201,39 @@ def test_schedule_opens_at_today_while_the_conference_runs(client: Client) -> No
 NOW = "/2021/schedule/?view=now"
 
 
-def at(moment: datetime, client: Client, path: str = NOW) -> str:
+def page_at(moment: datetime, client: Client, path: str = NOW) -> str:
     with time_machine.travel(moment, tick=False):
         return fetch(client, path)
 
 
 @pytest.mark.usefixtures("program")
-def test_lobby_shows_every_room_with_what_runs_and_what_is_next(client: Client, edition: Edition) -> None:
+def test_now_view_shows_current_and_next_session_of_each_room(client: Client, edition: Edition) -> None:
     lab = edition.rooms.get(slug="lab")
     make.make_session(edition, room=lab, title="Later", start=make.MORNING + 2 * HOUR)
-    words = main_text(at(make.MORNING + HOUR / 2, client))
+    text = main_text(page_at(make.MORNING + HOUR / 2, client))
 
-    assert "Hall Now until 09:00 PDT Orals Nothing else today" in words
-    assert "Lab Now until 09:00 PDT Posters 10:00 PDT Later" in words
-    assert "All rooms 09:00 PDT Coffee" in words
+    assert "Hall Now until 09:00 PDT Orals Nothing else today" in text
+    assert "Lab Now until 09:00 PDT Posters 10:00 PDT Later" in text
+    assert "All rooms 09:00 PDT Coffee" in text
 
 
 @pytest.mark.usefixtures("program")
-def test_lobby_knows_before_between_and_after(client: Client) -> None:
+def test_now_view_names_the_next_session_or_the_end_of_the_conference(client: Client) -> None:
     before, between = make.MORNING - 48 * HOUR, make.MORNING + 12 * HOUR
 
-    assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in main_text(at(before, client))
-    assert "It continues Wed 7 Apr, 08:00 PDT: Shop, Lab." in main_text(at(between, client))
-    assert "MLSys 2021 has ended." in main_text(at(make.MORNING + 240 * HOUR, client))
+    assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in main_text(page_at(before, client))
+    assert "It continues Wed 7 Apr, 08:00 PDT: Shop, Lab." in main_text(page_at(between, client))
+    assert "MLSys 2021 has ended." in main_text(page_at(make.MORNING + 240 * HOUR, client))
 
 
-def test_lobby_leaves_out_what_is_cancelled(client: Client, edition: Edition) -> None:
+def test_now_view_omits_cancelled_sessions(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
-    assert "Off" not in main_text(at(make.MORNING + HOUR / 2, client))
+    assert "Off" not in main_text(page_at(make.MORNING + HOUR / 2, client))
 
 
 @pytest.mark.usefixtures("program")
-def test_lobby_refreshes_itself_without_javascript(client: Client) -> None:
+def test_now_view_refreshes_itself_without_javascript(client: Client) -> None:
     page = fetch(client, NOW)
 
     assert '<noscript><meta http-equiv="refresh" content="60"></noscript>' in page
@@ -241,28 +241,30 @@ def test_lobby_refreshes_itself_without_javascript(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("program")
-def test_strip_stands_on_home_and_today_only(client: Client) -> None:
+def test_now_strip_is_only_on_schedule_and_today_and_home_has_cards(client: Client) -> None:
     strip = "Now Orals until 09:00 PDT · Hall Posters until 09:00 PDT · Lab Next Coffee 09:00 PDT"
     moment = make.MORNING + HOUR / 2
 
-    assert [strip in main_text(at(moment, client, path)) for path in ("/2021/schedule/", DAY)] == [True] * 2
-    cards = [card.text for card in Page(at(moment, client, "/2021/")).all("li", "card")]
+    assert [strip in main_text(page_at(moment, client, path)) for path in ("/2021/schedule/", DAY)] == [
+        True
+    ] * 2
+    cards = [card.text for card in Page(page_at(moment, client, "/2021/")).all("li", "card")]
     assert [card.split(" until ")[0] for card in cards[:2]] == [
         "Oral session · Hall Orals",
         "Poster session · Lab Posters",
     ]
     assert cards[2].startswith("Break Coffee")
-    assert strip not in main_text(at(moment, client, "/2021/schedule/2021-04-07/"))
+    assert strip not in main_text(page_at(moment, client, "/2021/schedule/2021-04-07/"))
 
 
 SERIES = ["Session 1A", "Industry Talks", "Session 1B", "Session 1C", "Session 1D", "Session 2", "Session 10"]
 
 
 @pytest.fixture
-def parallel(edition: Edition) -> Edition:
+def parallel_sessions(edition: Edition) -> Edition:
     """Create seven sessions at the same time, in halls in an unrelated order."""
     halls = [make.make_room(edition, f"Hall {number}", position=number) for number in range(1, 8)]
-    titles = [SERIES[place] for place in (6, 1, 4, 0, 5, 3, 2)]
+    titles = [SERIES[index] for index in (6, 1, 4, 0, 5, 3, 2)]
     for hall, title in zip(halls, titles, strict=True):
         make.make_session(edition, title=title, room=hall)
     return edition
@@ -270,30 +272,28 @@ def parallel(edition: Edition) -> Edition:
 
 @pytest.mark.parametrize("path", ["/2021/", "/2021/schedule/", DAY])
 @pytest.mark.parametrize("minutes", [-30, 30], ids=["before", "during"])
-@pytest.mark.usefixtures("parallel")
-def test_strip_shows_all_that_is_parallel_in_the_order_of_its_series(
-    client: Client, path: str, minutes: int
-) -> None:
-    page = Page(at(make.MORNING + minutes * HOUR / 60, client, path))
-    way = "All rooms" if path == "/2021/" else "Now and next in all rooms"
-    strip = page.main if path == "/2021/" else page.main.split(way)[0]
+@pytest.mark.usefixtures("parallel_sessions")
+def test_now_strip_shows_parallel_sessions_in_series_order(client: Client, path: str, minutes: int) -> None:
+    page = Page(page_at(make.MORNING + minutes * HOUR / 60, client, path))
+    link_text = "All rooms" if path == "/2021/" else "Now and next in all rooms"
+    strip = page.main if path == "/2021/" else page.main.split(link_text)[0]
 
     assert sorted(SERIES, key=strip.index) == SERIES
-    assert page.links()[way] == NOW
+    assert page.links()[link_text] == NOW
 
 
-@pytest.mark.usefixtures("parallel")
-def test_days_and_neighbors_follow_the_series(client: Client, edition: Edition) -> None:
-    day = fetch(client, "/2021/schedule/2021-04-06/")
-    words = read_text(client, edition.sessions.get(title="Session 1B").get_absolute_url())
+@pytest.mark.usefixtures("parallel_sessions")
+def test_day_page_and_neighbor_links_follow_the_series(client: Client, edition: Edition) -> None:
+    day_page = fetch(client, "/2021/schedule/2021-04-06/")
+    text = read_text(client, edition.sessions.get(title="Session 1B").get_absolute_url())
 
-    assert [words for level, words in headings(day) if words in SERIES] == SERIES
-    beside = re.findall(r"(?:Previous|Next): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=Next|$)", words)
-    assert beside == ["Industry Talks", "Session 1C"]
+    assert [text for level, text in headings(day_page) if text in SERIES] == SERIES
+    neighbors = re.findall(r"(?:Previous|Next): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=Next|$)", text)
+    assert neighbors == ["Industry Talks", "Session 1C"]
 
 
-@pytest.mark.usefixtures("parallel")
-def test_lobby_shows_all_that_is_parallel(client: Client) -> None:
-    words = main_text(at(make.MORNING, client))
+@pytest.mark.usefixtures("parallel_sessions")
+def test_now_view_shows_parallel_sessions_in_series_order(client: Client) -> None:
+    text = main_text(page_at(make.MORNING, client))
 
-    assert [title for title in SERIES if f"Now until 09:00 PDT {title}" in words] == SERIES
+    assert [title for title in SERIES if f"Now until 09:00 PDT {title}" in text] == SERIES

@@ -25,7 +25,7 @@ from tests.schedule.page_text import fetch, read_text
 pytestmark = pytest.mark.django_db
 
 # Cases in which a bug occurred or is likely.
-TRAPS = {
+CUSTOM_KINDS = {
     "a session counts as break, and keeps its own name": ("break", "Coffee walk"),
     "a session counts as poster, and keeps its own name": ("poster", "Poster slam"),
     "a session counts as invited talk, and keeps its own name": ("invited_talk", "Fireside chat"),
@@ -42,13 +42,13 @@ def bof(edition: Edition) -> SessionKind:
     return make.make_session_kind(edition.conference, "Birds of a feather", slug="bof", color="#0b6b62")
 
 
-def copies(row: Any) -> tuple[str, str, str]:
+def stored_kind(row: Any) -> tuple[str, str, str]:
     row.refresh_from_db()
     return row.kind, row.counts_as, row.kind_name
 
 
-@pytest.mark.parametrize(("counts_as", "name"), TRAPS.values(), ids=TRAPS.keys())
-def test_what_depends_on_a_kind_asks_what_it_counts_as(
+@pytest.mark.parametrize(("counts_as", "name"), CUSTOM_KINDS.values(), ids=CUSTOM_KINDS.keys())
+def test_rules_of_a_custom_kind_follow_what_it_counts_as(
     edition: Edition, client: Client, counts_as: str, name: str
 ) -> None:
     kind = make.make_session_kind(edition.conference, name, counts_as=counts_as)
@@ -56,8 +56,8 @@ def test_what_depends_on_a_kind_asks_what_it_counts_as(
     built_in = make.make_session(edition, kind=counts_as)
     rows = Session.objects.filter(edition=edition)
 
-    assert copies(session) == (kind.slug, counts_as, name)
-    assert copies(built_in) == (counts_as, counts_as, "")
+    assert stored_kind(session) == (kind.slug, counts_as, name)
+    assert stored_kind(built_in) == (counts_as, counts_as, "")
     both = {session, built_in}
     assert {*rows.invited_talks()} == (both if counts_as == "invited_talk" else set())
     assert {*rows.with_posters()} == (both if counts_as == "poster" else set())
@@ -66,11 +66,11 @@ def test_what_depends_on_a_kind_asks_what_it_counts_as(
     assert (f'{session.get_absolute_url()}"' in page) == (counts_as != "break")
 
 
-@pytest.mark.parametrize("way", ["save", "update_fields", "bulk_create", "bulk_update"])
-def test_rows_hold_the_kind_however_they_are_written(edition: Edition, bof: SessionKind, way: str) -> None:
+@pytest.mark.parametrize("method", ["save", "update_fields", "bulk_create", "bulk_update"])
+def test_rows_hold_the_kind_after_any_write(edition: Edition, bof: SessionKind, method: str) -> None:
     session = make.make_session(edition)
     session.kind = "bof"
-    match way:
+    match method:
         case "save":
             session.save()
         case "update_fields":
@@ -81,12 +81,12 @@ def test_rows_hold_the_kind_however_they_are_written(edition: Edition, bof: Sess
         case _:
             Session.objects.bulk_update([session], ["kind"])
 
-    assert copies(session) == ("bof", "oral", "Birds of a feather")
+    assert stored_kind(session) == ("bof", "oral", "Birds of a feather")
 
 
-@pytest.mark.parametrize("number", [1, 3])
-def test_many_rows_ask_for_their_kind_once(edition: Edition, bof: SessionKind, number: int) -> None:
-    rows = [make.make_session(edition) for _ in range(number)]
+@pytest.mark.parametrize("row_count", [1, 3])
+def test_bulk_update_reads_the_kind_once(edition: Edition, bof: SessionKind, row_count: int) -> None:
+    rows = [make.make_session(edition) for _ in range(row_count)]
     for row in rows:
         row.edition, row.kind = edition, "bof"
     with CaptureQueriesContext(connection) as queries:
@@ -95,7 +95,7 @@ def test_many_rows_ask_for_their_kind_once(edition: Edition, bof: SessionKind, n
     assert sum("schedule_sessionkind" in query["sql"] for query in queries) == 1
 
 
-def test_built_in_kinds_ask_nothing(edition: Edition) -> None:
+def test_built_in_kinds_make_no_queries(edition: Edition) -> None:
     session = make.make_session(edition)
     with CaptureQueriesContext(connection) as queries:
         session.full_clean()
@@ -106,20 +106,20 @@ def test_built_in_kinds_ask_nothing(edition: Edition) -> None:
 
 def test_unknown_kind_is_refused(edition: Edition, bof: SessionKind) -> None:
     other = make.make_edition(2030, conference=make.make_conference(slug="other"))
-    for where, kind in ((edition, "bofs"), (other, "bof")):
+    for target, kind in ((edition, "bofs"), (other, "bof")):
         with pytest.raises(ValidationError) as refusal:
-            make.make_session(where, kind="oral", uid=f"x{kind}").__class__(
-                edition=where, kind=kind, title="A", start=make.MORNING, end=make.MORNING
+            make.make_session(target, kind="oral", uid=f"x{kind}").__class__(
+                edition=target, kind=kind, title="A", start=make.MORNING, end=make.MORNING
             ).full_clean()
         assert [*refusal.value.error_dict] == ["kind"]
 
 
-def test_kind_of_sessions_is_none_of_presentations(edition: Edition, bof: SessionKind) -> None:
+def test_session_kind_is_refused_for_presentations(edition: Edition, bof: SessionKind) -> None:
     with pytest.raises(ValidationError):
         Presentation(edition=edition, kind="bof", title="A").full_clean()
 
 
-def test_kind_keeps_its_own_rules(edition: Edition) -> None:
+def test_presentation_kind_cannot_count_as_a_session_kind(edition: Edition) -> None:
     kind = SessionKind(
         conference=edition.conference, applies_to="presentation", slug="oral", name="A", counts_as="break"
     )
@@ -129,7 +129,7 @@ def test_kind_keeps_its_own_rules(edition: Edition) -> None:
     assert {*refusal.value.error_dict} == {"counts_as"}
 
 
-def test_row_of_a_built_in_kind_changes_its_color_alone(edition: Edition, client: Client) -> None:
+def test_row_of_a_built_in_kind_changes_only_its_color(edition: Edition, client: Client) -> None:
     session = make.make_session(edition, kind="oral")
     kind = SessionKind(
         conference=edition.conference, slug="oral", name="Talks", counts_as="oral", color="#0b6b62"
@@ -139,7 +139,7 @@ def test_row_of_a_built_in_kind_changes_its_color_alone(edition: Edition, client
     kind.name = "Contributed"
     kind.save()
 
-    assert copies(session) == ("oral", "oral", "")
+    assert stored_kind(session) == ("oral", "oral", "")
     assert (
         "Oral session" in read_text(client, "/2021/schedule/"),
         "Contributed" in read_text(client, "/2021/schedule/"),
@@ -151,7 +151,7 @@ def test_row_of_a_built_in_kind_changes_its_color_alone(edition: Edition, client
     kind.delete()
 
 
-def test_only_color_of_a_built_in_kind_is_asked_for(edition: Edition) -> None:
+def test_built_in_kind_counts_as_itself(edition: Edition) -> None:
     kind = SessionKind(conference=edition.conference, slug="oral", name="A", counts_as="panel")
     with pytest.raises(ValidationError) as refusal:
         kind.full_clean()
@@ -159,19 +159,19 @@ def test_only_color_of_a_built_in_kind_is_asked_for(edition: Edition) -> None:
     assert refusal.value.message_dict == {"counts_as": ["A built-in kind counts as itself."]}
 
 
-def test_change_of_a_kind_reaches_its_rows_and_no_history(edition: Edition, bof: SessionKind) -> None:
+def test_change_of_a_kind_updates_its_rows_without_history(edition: Edition, bof: SessionKind) -> None:
     session, other = make.make_session(edition, kind="bof"), make.make_session(edition)
     revision = Edition.objects.get(pk=edition.pk).revision
     bof.name, bof.counts_as = "Feathers", "social"
     bof.save()
 
-    assert copies(session) == ("bof", "social", "Feathers")
-    assert copies(other) == ("oral", "oral", "")
+    assert stored_kind(session) == ("bof", "social", "Feathers")
+    assert stored_kind(other) == ("oral", "oral", "")
     assert Edition.objects.get(pk=edition.pk).revision > revision
     assert ChangeSet.objects.latest("pk").rows.filter(model="schedule.session").count() == 0
 
 
-def test_used_kind_is_not_deleted(edition: Edition, bof: SessionKind) -> None:
+def test_used_kind_cannot_be_deleted(edition: Edition, bof: SessionKind) -> None:
     session = make.make_session(edition, kind="bof", title="Compilers")
     for delete in (bof.delete, SessionKind.objects.all().delete):
         with pytest.raises(ProtectedError, match=r"still in use: Compilers \(MLSys 2021\)"):
@@ -182,68 +182,68 @@ def test_used_kind_is_not_deleted(edition: Edition, bof: SessionKind) -> None:
     assert not SessionKind.objects.exists()
 
 
-def test_kind_goes_with_its_conference(edition: Edition, bof: SessionKind) -> None:
+def test_kind_is_deleted_with_its_conference(edition: Edition, bof: SessionKind) -> None:
     edition.delete()
     edition.conference.delete()
 
     assert not SessionKind.objects.exists()
 
 
-def test_change_of_kind_is_taken_back(edition: Edition, bof: SessionKind) -> None:
+def test_undo_restores_the_kind(edition: Edition, bof: SessionKind) -> None:
     session = make.make_session(edition)
     session.kind = "bof"
     session.save()
     undo(ChangeSet.objects.latest("pk"))
 
-    assert copies(session) == ("oral", "oral", "")
+    assert stored_kind(session) == ("oral", "oral", "")
 
 
-def test_filter_of_the_schedule_offers_the_kind(edition: Edition, bof: SessionKind, client: Client) -> None:
+def test_schedule_filter_offers_a_custom_kind(edition: Edition, bof: SessionKind, client: Client) -> None:
     make.make_session(edition, kind="bof", title="Compilers")
     make.make_session(edition, kind="oral", title="Memory")
     make.make_session(edition, kind="poster", title="Wall")
-    page = "/2021/schedule/2021-04-06/"
+    path = "/2021/schedule/2021-04-06/"
 
-    offered = fetch(client, page)
-    assert '<option value="bof">Birds of a feather</option>' in offered
-    assert '<span class="dot kind-bof">Birds of a feather</span>' in offered
-    own, oral = read_text(client, f"{page}?kind=bof"), read_text(client, f"{page}?kind=oral")
-    assert [title in own for title in ("Compilers", "Memory", "Wall")] == [True, False, False]
-    assert [title in oral for title in ("Compilers", "Memory", "Wall")] == [True, True, False]
-    assert client.get(f"{page}?kind=bofs").status_code == 400
+    unfiltered_page = fetch(client, path)
+    assert '<option value="bof">Birds of a feather</option>' in unfiltered_page
+    assert '<span class="dot kind-bof">Birds of a feather</span>' in unfiltered_page
+    text_of_bof, text_of_oral = read_text(client, f"{path}?kind=bof"), read_text(client, f"{path}?kind=oral")
+    assert [title in text_of_bof for title in ("Compilers", "Memory", "Wall")] == [True, False, False]
+    assert [title in text_of_oral for title in ("Compilers", "Memory", "Wall")] == [True, True, False]
+    assert client.get(f"{path}?kind=bofs").status_code == 400
 
 
-@pytest.mark.parametrize(("kind", "words"), [("oral", "Oral session"), ("bof", "Birds of a feather")])
-def test_search_names_the_kind(
-    edition: Edition, bof: SessionKind, client: Client, kind: str, words: str
+@pytest.mark.parametrize(("kind", "label"), [("oral", "Oral session"), ("bof", "Birds of a feather")])
+def test_search_result_names_the_kind(
+    edition: Edition, bof: SessionKind, client: Client, kind: str, label: str
 ) -> None:
     make.make_session(edition, kind=kind, title="Compilers")
 
-    assert words in read_text(client, "/search/?q=compilers")
+    assert label in read_text(client, "/search/?q=compilers")
 
 
 @pytest.mark.parametrize("kind", ["oral", "bof"])
-def test_pages_ask_for_no_kind(edition: Edition, bof: SessionKind, client: Client, kind: str) -> None:
+def test_pages_make_no_query_for_kinds(edition: Edition, bof: SessionKind, client: Client, kind: str) -> None:
     session = make.make_session(edition, kind=kind, uid="s1")
     make.make_presentation(session, make.make_paper(edition, uid="p1"))
     for page in ("schedule/2021-04-06/", "schedule/", "sessions/s1/", "papers/", "papers/p1/"):
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/2021/{page}", follow=True)
         # The colors of kinds are in the stylesheet of the edition, whose address is cached.
-        asked = [query["sql"] for query in queries if "schedule_sessionkind" in query["sql"]]
-        assert not [sql for sql in asked if "UNION ALL" not in sql], page
+        kind_queries = [query["sql"] for query in queries if "schedule_sessionkind" in query["sql"]]
+        assert not [sql for sql in kind_queries if "UNION ALL" not in sql], page
 
 
-def test_papers_are_narrowed_by_an_own_kind_of_presentation(edition: Edition, client: Client) -> None:
-    own = {"applies_to": "presentation", "slug": "flash", "counts_as": "spotlight"}
-    make.make_session_kind(edition.conference, "Flash talk", **own)
+def test_papers_are_filtered_by_a_custom_kind_of_presentation(edition: Edition, client: Client) -> None:
+    fields = {"applies_to": "presentation", "slug": "flash", "counts_as": "spotlight"}
+    make.make_session_kind(edition.conference, "Flash talk", **fields)
     session = make.make_session(edition, kind="oral")
     make.make_presentation(session, make.make_paper(edition, title="Quick"), kind="flash")
     make.make_presentation(session, make.make_paper(edition, title="Slow"), kind="oral")
 
-    for kind, shown in (("flash", (True, False)), ("spotlight", (True, False)), ("oral", (False, True))):
+    for kind, is_shown in (("flash", (True, False)), ("spotlight", (True, False)), ("oral", (False, True))):
         page = read_text(client, f"/2021/papers/?kind={kind}")
-        assert ("Quick" in page, "Slow" in page) == shown
+        assert ("Quick" in page, "Slow" in page) == is_shown
     assert "Flash talk" in read_text(client, "/2021/papers/")
     assert "Flash talk" in read_text(client, "/2021/statistics/")
 
@@ -256,21 +256,23 @@ def test_form_offers_the_kinds_of_its_conference(
     page = admin_client.get(address(session, "change")).text
     times = date_and_time("start", "2021-04-06", "09:00") | date_and_time("end", "2021-04-06", "10:00")
     fields = {"kind": "bof", "status": "published", "title": "Renamed", **times}
-    sent = {**fields, **formset("roles"), **formset("presentations"), "edition": edition.pk}
-    answer = admin_client.post(address(session, "change"), sent)
+    data = {**fields, **formset("roles"), **formset("presentations"), "edition": edition.pk}
+    response = admin_client.post(address(session, "change"), data)
 
     assert ('value="bof"' in page, 'value="hackathon"' in page) == (True, False)
-    assert (answer.status_code, copies(session)[:2]) == (302, ("bof", "oral"))
+    assert (response.status_code, stored_kind(session)[:2]) == (302, ("bof", "oral"))
     assert "Birds of a feather" in admin_client.get(address(Session, "changelist")).text
 
 
-def test_list_is_narrowed_to_an_own_kind(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
+def test_admin_list_is_filtered_by_a_custom_kind(
+    edition: Edition, bof: SessionKind, admin_client: Client
+) -> None:
     session = make.make_session(edition, kind="bof")
     make.make_session(edition, kind="poster")
-    chosen: dict[str, Any] = {"edition__id__exact": edition.pk, "kind__exact": "bof"}
-    listed = admin_client.get(address(Session, "changelist"), chosen)
+    filters: dict[str, Any] = {"edition__id__exact": edition.pk, "kind__exact": "bof"}
+    response = admin_client.get(address(Session, "changelist"), filters)
 
-    assert [*listed.context["cl"].queryset] == [session]
+    assert [*response.context["cl"].queryset] == [session]
 
 
 def test_action_sets_the_kind(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
@@ -278,12 +280,14 @@ def test_action_sets_the_kind(edition: Edition, bof: SessionKind, admin_client: 
     page = run_action(admin_client, "set_kind", rows, kind="bof")
 
     assert "Kind set for 3 sessions." in page
-    assert {copies(row) for row in rows} == {("bof", "oral", "Birds of a feather")}
+    assert {stored_kind(row) for row in rows} == {("bof", "oral", "Birds of a feather")}
     undo(ChangeSet.objects.latest("pk"))
-    assert {copies(row) for row in rows} == {("oral", "oral", "")}
+    assert {stored_kind(row) for row in rows} == {("oral", "oral", "")}
 
 
-def test_page_says_where_a_kind_is_used(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
+def test_delete_page_says_where_a_kind_is_used(
+    edition: Edition, bof: SessionKind, admin_client: Client
+) -> None:
     make.make_session(edition, kind="bof", title="Compilers")
     page = admin_client.get(address(bof, "delete")).text
     admin_client.post(address(bof, "delete"), {"post": "yes"})
@@ -292,17 +296,21 @@ def test_page_says_where_a_kind_is_used(edition: Edition, bof: SessionKind, admi
     assert SessionKind.objects.exists()
 
 
-def test_role_in_one_edition_changes_no_kind_of_two(edition: Edition, bof: SessionKind) -> None:
+def test_chair_of_one_of_two_editions_cannot_change_a_kind(edition: Edition, bof: SessionKind) -> None:
     user = User.objects.create_user("chair", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role=Role.CHAIR)
     assert access_of(user).may("change", SessionKind, bof)
 
     make.make_edition(2022)
     access = access_of(User.objects.get(pk=user.pk))
-    assert [access.may(one, SessionKind, bof) for one in ("view", "change", "delete")] == [True, False, False]
+    assert [access.may(action, SessionKind, bof) for action in ("view", "change", "delete")] == [
+        True,
+        False,
+        False,
+    ]
 
 
-def test_viewer_reads_the_name(edition: Edition, bof: SessionKind, client: Client) -> None:
+def test_viewer_sees_the_name_of_a_custom_kind(edition: Edition, bof: SessionKind, client: Client) -> None:
     user = User.objects.create_user("viewer", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role=Role.VIEWER)
     client.force_login(user)

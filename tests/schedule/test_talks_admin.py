@@ -53,12 +53,15 @@ def stored_times(session: Session) -> list[tuple[str, str]]:
     """Return the presentations in order with their times in the edition's zone."""
     zone = session.edition.zone
     return [
-        (row.title, " ".join(f"{at.astimezone(zone):%H:%M}" if at else "-" for at in (row.start, row.end)))
+        (
+            row.title,
+            " ".join(f"{time.astimezone(zone):%H:%M}" if time else "-" for time in (row.start, row.end)),
+        )
         for row in session.presentations.order_by("position")
     ]
 
 
-def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, session: Session) -> None:
+def test_spread_and_edited_times_are_saved_as_one_change_set(admin_client: Client, session: Session) -> None:
     page = press_button(admin_client, session, page_fields(admin_client, session), "spread")
     assert stored_times(session)[0] == ("A", "- -")
     assert [row.in_words(row.after) for row in page.context["rows"]] == [
@@ -67,7 +70,7 @@ def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, s
         "08:40 – 09:00",
         "–",
     ]
-    sets = ChangeSet.objects.count()
+    change_set_count = ChangeSet.objects.count()
     press_button(
         admin_client, session, fields_of(page, "talks"), "save", **{field(session, "C", "start"): "08:45"}
     )
@@ -77,10 +80,10 @@ def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, s
         ("C", "08:45 09:00"),
         ("Off", "- -"),
     ]
-    assert ChangeSet.objects.count() == sets + 1
+    assert ChangeSet.objects.count() == change_set_count + 1
 
 
-def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Session) -> None:
+def test_spreading_uses_entered_minutes_gap_and_pauses(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {"since": "08:10", "minutes": "10", "gap": "2"}
     page = press_button(admin_client, session, data, "spread", **{field(session, "A", "pause"): "8"})
     assert [row.in_words(row.after) for row in page.context["rows"]][:3] == [
@@ -91,13 +94,13 @@ def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Se
     assert page.context["rows"][0].values["pause"] == 8
 
 
-def test_session_too_short_says_how_much_is_missing(admin_client: Client, session: Session) -> None:
+def test_too_short_session_says_how_many_minutes_are_needed(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {"until": "08:02"}
     page = press_button(admin_client, session, data, "spread")
     assert "There are 2 minutes, and 3 are needed for a minute each." in page.text
 
 
-def test_talks_over_midnight_and_at_night_of_changing_clocks(admin_client: Client) -> None:
+def test_talks_are_spread_over_midnight_and_a_dst_change(admin_client: Client) -> None:
     edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
     night = make_session(edition, start=datetime(2027, 3, 27, 22, 30, tzinfo=UTC), minutes=240)
     for title in ("A", "B"):
@@ -108,7 +111,7 @@ def test_talks_over_midnight_and_at_night_of_changing_clocks(admin_client: Clien
     assert talk(night, "B").end == night.end
 
 
-def test_order_follows_the_numbers_with_ties(admin_client: Client, session: Session) -> None:
+def test_order_follows_the_entered_numbers_with_ties(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {field(session, "C", "place"): "1"}
     press_button(admin_client, session, data, "save")
     assert [title for title, _ in stored_times(session)] == ["C", "A", "B", "Off"]
@@ -135,7 +138,7 @@ SWAPPED = [("C", "08:00 08:20"), ("B", "08:25 08:35"), ("A", "08:35 09:00")]
 
 
 @pytest.mark.parametrize(
-    ("moving", "places", "expected"),
+    ("moving", "positions", "expected"),
     [
         ("shift", {"C": 1}, [("C", "08:00 08:25"), ("A", "08:30 08:50"), ("B", "08:50 09:00")]),
         ("shift", {"A": 2, "B": 1}, [("B", "08:00 08:10"), ("A", "08:15 08:35"), ("C", "08:35 09:00")]),
@@ -148,16 +151,16 @@ SWAPPED = [("C", "08:00 08:20"), ("B", "08:25 08:35"), ("A", "08:35 09:00")]
     ],
 )
 @pytest.mark.parametrize("is_checked_first", [False, True])
-def test_moved_talk_gets_the_time_that_is_asked_for(
+def test_reordered_talks_get_times_by_the_chosen_rule(
     admin_client: Client,
     timed: Session,
     moving: str,
-    places: dict[str, int],
+    positions: dict[str, int],
     expected: list[tuple[str, str]],
     is_checked_first: bool,
 ) -> None:
     data = page_fields(admin_client, timed) | {"moving": moving}
-    data |= {field(timed, title, "place"): str(place) for title, place in places.items()}
+    data |= {field(timed, title, "place"): str(position) for title, position in positions.items()}
     if is_checked_first:
         data = fields_of(press_button(admin_client, timed, data, "check"), "talks")
     press_button(admin_client, timed, data, "save")
@@ -169,26 +172,26 @@ def test_preview_and_public_page_show_the_same_times(
 ) -> None:
     data = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1"}
     page = press_button(admin_client, timed, data, "check")
-    seen = [(row.talk.title, row.clock) for row in page.context["visible"] if row.clock]
-    assert seen == [
+    previewed = [(row.talk.title, row.clock) for row in page.context["visible"] if row.clock]
+    assert previewed == [
         ("C", "08:00 – 08:25"),
         ("A", "08:30 – 08:50"),
         ("B", "08:50 – 09:00"),
     ]
     press_button(admin_client, timed, fields_of(page, "talks"), "save")
-    public = re.findall(
+    public_rows = re.findall(
         r"([0-9:]{5}) to ([0-9:]{5}) PDT ([A-C])\b", read_text(client, timed.get_absolute_url())
     )
-    assert [(title, f"{since} – {until}") for since, until, title in public] == seen
+    assert [(title, f"{since} – {until}") for since, until, title in public_rows] == previewed
 
 
-def test_order_that_visitors_do_not_see_is_said(admin_client: Client, timed: Session) -> None:
+def test_order_without_effect_for_visitors_is_reported(admin_client: Client, timed: Session) -> None:
     data = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1", "moving": "order"}
     page = press_button(admin_client, timed, data, "save")
     assert "Nothing changed for visitors: they see presentations in order of time." in page.text
 
 
-def test_moved_time_meets_the_time_that_somebody_else_gave(admin_client: Client, timed: Session) -> None:
+def test_concurrent_times_of_one_talk_are_a_conflict(admin_client: Client, timed: Session) -> None:
     data = page_fields(admin_client, timed) | {
         field(timed, "A", "place"): "2",
         field(timed, "B", "place"): "1",
@@ -196,12 +199,12 @@ def test_moved_time_meets_the_time_that_somebody_else_gave(admin_client: Client,
     Presentation.objects.filter(title="B").update(start=MORNING + 30 * MINUTE)
     page = press_button(admin_client, timed, data, "save")
     assert page.status_code == 409
-    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
+    assert [(difference["theirs"], difference["mine"]) for difference in page.context["differences"]] == [
         ("08:30 – 08:35", "08:00 – 08:05")
     ]
 
 
-def test_order_of_the_other_chair_keeps_the_times(admin_client: Client, timed: Session) -> None:
+def test_accepted_order_of_the_other_chair_keeps_its_times(admin_client: Client, timed: Session) -> None:
     mine = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1"}
     theirs = page_fields(admin_client, timed) | {field(timed, "B", "place"): "1", "moving": "order"}
     press_button(admin_client, timed, theirs, "save")
@@ -218,44 +221,44 @@ def test_times_are_cleared(admin_client: Client, session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"),
+    ("name", "value", "message"),
     [
         ("end", "07:00", "The end is before the start."),
         ("start", "99:00", "Enter a valid time."),
         ("pause", "-1", "Ensure this value is greater than or equal to 0."),
     ],
 )
-def test_nothing_is_saved_if_one_is_wrong(
-    admin_client: Client, session: Session, name: str, value: str, problem: str
+def test_nothing_is_saved_if_one_value_is_invalid(
+    admin_client: Client, session: Session, name: str, value: str, message: str
 ) -> None:
     data = page_fields(admin_client, session) | {field(session, "A", "start"): "08:05"}
     data |= {field(session, "B", "start"): "08:00", field(session, "B", name): value}
     page = press_button(admin_client, session, data, "save")
-    assert problem in page.text
+    assert message in page.text
     assert stored_times(session)[:2] == [("A", "- -"), ("B", "- -")]
 
 
-def test_clash_shows_before_saving(admin_client: Client, session: Session) -> None:
+def test_clash_is_shown_before_saving(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {
         field(session, "A", "start"): "10:00",
         field(session, "A", "end"): "11:00",
     }
     page = press_button(admin_client, session, data, "check")
     assert "is outside its session" in page.text
-    assert [one["is_new"] for one in page.context["clashes"]] == [True]
+    assert [row["is_new"] for row in page.context["clashes"]] == [True]
 
 
-def test_second_chair_is_shown_both_versions(admin_client: Client, session: Session) -> None:
+def test_concurrent_changes_offer_both_versions(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {
         field(session, "A", "start"): "08:05",
         field(session, "C", "place"): "1",
     }
     talk(session, "A").delete()
-    data_b = page_fields(admin_client, session) | {field(session, "B", "start"): "08:30"}
+    data_of_b = page_fields(admin_client, session) | {field(session, "B", "start"): "08:30"}
     Presentation.objects.filter(title="B").update(start=MORNING + 10 * MINUTE)
-    page = press_button(admin_client, session, data_b, "save")
+    page = press_button(admin_client, session, data_of_b, "save")
     assert page.status_code == 409
-    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
+    assert [(difference["theirs"], difference["mine"]) for difference in page.context["differences"]] == [
         ("08:10 – …", "08:30 – …")
     ]
     admin_client.post(address(session), resolve_conflicts(page, **{f"t{talk(session, 'B').pk}": "mine"}))
@@ -264,7 +267,7 @@ def test_second_chair_is_shown_both_versions(admin_client: Client, session: Sess
     assert [title for title, _ in stored_times(session)] == ["C", "B", "Off"]
 
 
-def test_two_orders_are_shown_side_by_side(admin_client: Client, session: Session) -> None:
+def test_concurrent_orders_are_shown_side_by_side(admin_client: Client, session: Session) -> None:
     first, second = (
         page_fields(admin_client, session) | {field(session, title, "place"): "1"} for title in ("B", "C")
     )
@@ -277,7 +280,7 @@ def test_two_orders_are_shown_side_by_side(admin_client: Client, session: Sessio
     assert [title for title, _ in stored_times(session)] == ["B", "A", "C", "Off"]
 
 
-def test_saved_times_are_taken_back(admin_client: Client, session: Session) -> None:
+def test_saved_times_are_reverted(admin_client: Client, session: Session) -> None:
     data = page_fields(admin_client, session) | {field(session, "C", "place"): "1"}
     page = press_button(admin_client, session, data, "spread")
     saved = press_button(admin_client, session, fields_of(page, "talks"), "save")
@@ -286,7 +289,7 @@ def test_saved_times_are_taken_back(admin_client: Client, session: Session) -> N
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_page_asks_the_same_number_of_queries(admin_client: Client, rows: int) -> None:
+def test_query_count_is_the_same_for_1_and_3_rows(admin_client: Client, rows: int) -> None:
     session = make_session(make_edition())
     for _ in range(rows):
         make_presentation(session, make_paper(session.edition, ["Ada"]), start=MORNING)

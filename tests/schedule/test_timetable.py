@@ -65,26 +65,28 @@ slots = st.lists(st.builds(slot, moments, st.integers(0, 10_000)), max_size=12)
 @given(slots, zones)
 def test_days_hold_every_session_once_in_order(sessions: list[Slot], zone: str) -> None:
     venue = edition(zone)
-    local = [Slot(s.start.astimezone(venue.zone), s.end.astimezone(venue.zone)) for s in sessions]
-    found = timetable.days(local, venue.day_of)
-    listed = [session for day in found for block in day.blocks for session in block.sessions]
+    local = [
+        Slot(session.start.astimezone(venue.zone), session.end.astimezone(venue.zone)) for session in sessions
+    ]
+    days = timetable.days(local, venue.day_of)
+    listed = [session for day in days for block in day.blocks for session in block.sessions]
     starts = [session.start.astimezone(UTC) for session in listed]
 
     assert sorted(listed, key=id) == sorted(local, key=id)
     assert starts == sorted(starts)
-    assert all(earlier.date < later.date for earlier, later in pairwise(found))
+    assert all(earlier.date < later.date for earlier, later in pairwise(days))
 
 
 @given(slots)
-def test_blocks_hold_one_moment_each(sessions: list[Slot]) -> None:
-    found = timetable.blocks(sessions)
+def test_each_block_has_one_start(sessions: list[Slot]) -> None:
+    blocks = timetable.blocks(sessions)
 
-    assert all(earlier.start < later.start for earlier, later in pairwise(found))
-    assert all({s.start for s in block.sessions} == {block.start} for block in found)
+    assert all(earlier.start < later.start for earlier, later in pairwise(blocks))
+    assert all({session.start for session in block.sessions} == {block.start} for block in blocks)
 
 
 @given(moments, zones, st.integers(0, 23))
-def test_day_of_lies_between_the_bounds_of_its_day(moment: datetime, zone: str, hour: int) -> None:
+def test_moment_is_within_the_bounds_of_its_program_day(moment: datetime, zone: str, hour: int) -> None:
     venue = edition(zone, hour)
     first, after = venue.day_bounds(venue.day_of(moment))
 
@@ -92,25 +94,27 @@ def test_day_of_lies_between_the_bounds_of_its_day(moment: datetime, zone: str, 
 
 
 @given(st.dates(), st.integers(0, 40), st.lists(st.dates(), max_size=5))
-def test_strip_has_every_used_day_once_in_order(first: date, length: int, used: list[date]) -> None:
+def test_day_strip_has_every_day_with_sessions_once_in_order(
+    first: date, length: int, used: list[date]
+) -> None:
     last = min(first, date.max - timedelta(days=41)) + timedelta(days=length)
-    found = timetable.day_strip(min(first, last), last, used)
+    strip = timetable.day_strip(min(first, last), last, used)
 
-    assert found == sorted(set(found))
-    assert set(used) <= set(found)
+    assert strip == sorted(set(strip))
+    assert set(used) <= set(strip)
 
 
 # Examples
 
 
-def test_blocks_keep_the_order_given_within_one_time() -> None:
+def test_blocks_keep_the_input_order_within_one_start() -> None:
     nine, ten = (datetime(2021, 4, 6, hour, tzinfo=UTC) for hour in (9, 10))
     late, second, first = slot(ten, name="late"), slot(nine, name="second"), slot(nine, name="first")
 
-    assert [b.sessions for b in timetable.blocks([late, second, first])] == [[second, first], [late]]
+    assert [block.sessions for block in timetable.blocks([late, second, first])] == [[second, first], [late]]
 
 
-def test_block_names_an_end_only_where_it_is_shared() -> None:
+def test_block_has_an_end_only_if_its_sessions_share_it() -> None:
     nine = datetime(2021, 4, 6, 9, tzinfo=UTC)
 
     assert timetable.blocks([slot(nine), slot(nine)])[0].end == nine + timedelta(hours=1)
@@ -119,7 +123,7 @@ def test_block_names_an_end_only_where_it_is_shared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("titles", "expected"),
     [
         ("10|2|1B|1A", "1A|1B|2|10"),
         ("Session 2: Zoo|Keynote|session 1: Ant", "session 1: Ant|Keynote|Session 2: Zoo"),
@@ -128,62 +132,68 @@ def test_block_names_an_end_only_where_it_is_shared() -> None:
         ("|Zoo|Ant", "|Zoo|Ant"),
     ],
 )
-def test_series_stands_in_its_order_at_its_places(given: str, expected: str) -> None:
-    assert timetable.sort_series(given.split("|")) == expected.split("|")
+def test_titles_of_a_series_are_sorted_within_their_positions(titles: str, expected: str) -> None:
+    assert timetable.sort_series(titles.split("|")) == expected.split("|")
 
 
-def test_equal_wall_times_while_clocks_go_back_are_two_blocks() -> None:
+def test_equal_wall_times_at_the_end_of_dst_are_two_blocks() -> None:
     first = datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN)
-    again = first.replace(fold=1)
+    second = first.replace(fold=1)
 
-    assert [b.start.fold for b in timetable.blocks([slot(again), slot(first)])] == [0, 1]
+    assert [block.start.fold for block in timetable.blocks([slot(second), slot(first)])] == [0, 1]
 
 
 def test_trap_3_wrong_day_past_midnight_belongs_to_the_evening_before() -> None:
     late = slot(datetime(2021, 4, 6, 23, 30, tzinfo=BERLIN))
     night = slot(datetime(2021, 4, 7, 0, 30, tzinfo=BERLIN))
     morning = slot(datetime(2021, 4, 7, 4, 0, tzinfo=BERLIN))
-    found = timetable.days([morning, night, late], edition("Europe/Berlin").day_of)
+    days = timetable.days([morning, night, late], edition("Europe/Berlin").day_of)
 
-    assert [day.date for day in found] == [date(2021, 4, 6), date(2021, 4, 7)]
-    assert [b.sessions for b in found[0].blocks] == [[late], [night]]
+    assert [day.date for day in days] == [date(2021, 4, 6), date(2021, 4, 7)]
+    assert [block.sessions for block in days[0].blocks] == [[late], [night]]
 
 
-def test_session_of_ten_thousand_minutes_stands_on_its_first_day() -> None:
+def test_session_of_several_days_is_on_its_first_day() -> None:
     long = slot(datetime(2021, 4, 6, 9, tzinfo=BERLIN), 10_000)
 
     assert [day.date for day in timetable.days([long], edition("Europe/Berlin").day_of)] == [date(2021, 4, 6)]
 
 
-def test_strip_of_an_endless_edition_shows_used_days_only() -> None:
+def test_day_strip_of_a_very_long_edition_has_only_days_with_sessions() -> None:
     used = [date(2021, 4, 6)]
 
     assert timetable.day_strip(date(2021, 4, 5), date(2121, 4, 9), used) == used
 
 
-@pytest.mark.parametrize("written", ["2021-4-6", "20210406", "2021-W14-2", "2021-02-30", "today", "", "²"])
-def test_read_day_refuses_other_spellings(written: str) -> None:
-    assert timetable.read_day(written) is None
+@pytest.mark.parametrize("text", ["2021-4-6", "20210406", "2021-W14-2", "2021-02-30", "today", "", "²"])
+def test_read_day_refuses_other_spellings(text: str) -> None:
+    assert timetable.read_day(text) is None
 
 
 def test_read_day_reads_an_iso_day() -> None:
     assert timetable.read_day("2021-04-06") == date(2021, 4, 6)
 
 
-def test_running_order_walks_along_the_boards() -> None:
-    walked = ["b2", "B10", "Ballroom A - Position 40", "Ballroom B - Position 9", "Ballroom B - Position 10"]
-    found = running_order([Board(board) for board in sorted(walked)])
+def test_running_order_sorts_boards_naturally() -> None:
+    expected = [
+        "b2",
+        "B10",
+        "Ballroom A - Position 40",
+        "Ballroom B - Position 9",
+        "Ballroom B - Position 10",
+    ]
+    talks = running_order([Board(board) for board in sorted(expected)])
 
-    assert [talk.board for talk in found] == walked
+    assert [talk.board for talk in talks] == expected
 
 
-def test_running_order_leaves_a_poster_without_board_behind_the_one_it_follows() -> None:
+def test_running_order_keeps_a_poster_without_board_after_the_previous_one() -> None:
     boards = [Board("", 1), Board("20", 2), Board("", 3), Board("19", 4)]
 
     assert [talk.position for talk in running_order(boards)] == [1, 4, 2, 3]
 
 
-def test_running_order_puts_time_before_board_and_position_last() -> None:
+def test_running_order_sorts_by_time_then_board_then_position() -> None:
     nine, ten = (datetime(2021, 4, 6, hour, tzinfo=UTC) for hour in (9, 10))
     late, early = Board("1", starts=ten), Board("2", starts=nine)
     second, first = Board("", 2), Board("", 1)
@@ -192,5 +202,5 @@ def test_running_order_puts_time_before_board_and_position_last() -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
-def test_running_order_takes_any_board(boards: list[str]) -> None:
+def test_running_order_accepts_any_board(boards: list[str]) -> None:
     assert len(running_order([Board(board) for board in boards])) == len(boards)

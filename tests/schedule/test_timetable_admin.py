@@ -42,24 +42,24 @@ def session(edition: Edition, hall: Room) -> Session:
     return make_session(edition, title="First", room=hall)
 
 
-def page_fields(client: Client, **asked: Any) -> dict[str, Any]:
+def page_fields(client: Client, **query: Any) -> dict[str, Any]:
     """Return the form data of the page of the day."""
-    return fields_of(client.get(PAGE, {"day": "2021-04-06", **asked}))
+    return fields_of(client.get(PAGE, {"day": "2021-04-06", **query}))
 
 
 def move_fields(session: Session, **values: Any) -> dict[str, Any]:
     return {f"s{session.pk}-{name}": str(value) for name, value in values.items()}
 
 
-def save(client: Client, sent: dict[str, Any], **more: Any) -> Any:
-    return client.post(PAGE, {**sent, "_save": "1"}, follow=True, **more)
+def save(client: Client, data: dict[str, Any], **more: Any) -> Any:
+    return client.post(PAGE, {**data, "_save": "1"}, follow=True, **more)
 
 
 def stored_placement(session: Session) -> tuple[str, str, str]:
     """Return the stored start, end and room of a session, in the edition's zone."""
     session.refresh_from_db()
     zone = session.edition.zone
-    start, end = (f"{one.astimezone(zone):%d %H:%M}" for one in (session.start, session.end))
+    start, end = (f"{moment.astimezone(zone):%d %H:%M}" for moment in (session.start, session.end))
     return start, end, session.room.name if session.room else ""
 
 
@@ -67,9 +67,9 @@ def stored_placement(session: Session) -> tuple[str, str, str]:
 
 
 def test_page_shows_the_day_in_the_editions_zone(admin_client: Client, session: Session) -> None:
-    sent = page_fields(admin_client)
-    assert sent.keys() >= {"csrfmiddlewaretoken", "_seen"}
-    assert {name: value for name, value in sent.items() if name not in ("csrfmiddlewaretoken", "_seen")} == {
+    data = page_fields(admin_client)
+    assert data.keys() >= {"csrfmiddlewaretoken", "_seen"}
+    assert {name: value for name, value in data.items() if name not in ("csrfmiddlewaretoken", "_seen")} == {
         "edition": str(session.edition_id),
         "day": "2021-04-06",
         "minutes": "",
@@ -77,7 +77,9 @@ def test_page_shows_the_day_in_the_editions_zone(admin_client: Client, session: 
     }
 
 
-def test_day_begins_at_its_hour(admin_client: Client, edition: Edition) -> None:
+def test_session_after_midnight_is_on_the_previous_program_day(
+    admin_client: Client, edition: Edition
+) -> None:
     night = make_session(edition, title="Night", start=datetime(2021, 4, 7, 7, 30, tzinfo=UTC))
     rows = admin_client.get(PAGE, {"day": "2021-04-06"}).context["rows"]
     assert [row.session for row in rows] == [night]
@@ -90,12 +92,14 @@ def test_page_opens_at_the_first_day_with_sessions(admin_client: Client, session
     assert [row.session for row in page.context["rows"]] == [session]
 
 
-def test_drafts_and_sessions_without_room_are_there(admin_client: Client, edition: Edition) -> None:
+def test_page_lists_drafts_and_cancelled_sessions_with_their_state(
+    admin_client: Client, edition: Edition
+) -> None:
     make_session(edition, title="Draft", status="draft")
     make_session(edition, title="Off", status="cancelled")
     rows = admin_client.get(PAGE).context["rows"]
-    found = {(row.session.title, row.state, row.room) for row in rows}
-    assert found == {("Draft", "Draft", None), ("Off", "Canceled", None)}
+    states = {(row.session.title, row.state, row.room) for row in rows}
+    assert states == {("Draft", "Draft", None), ("Off", "Canceled", None)}
 
 
 def test_grid_without_scripts_has_the_rooms_side_by_side(admin_client: Client, session: Session) -> None:
@@ -115,13 +119,13 @@ def test_page_without_editions_says_so(admin_client: Client) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_page_asks_the_same_number_of_queries(
+def test_page_query_count_is_the_same_for_1_and_3_rows(
     admin_client: Client, edition: Edition, rows: int, django_assert_num_queries: Any
 ) -> None:
-    for number in range(rows):
+    for hour in range(rows):
         room = make_room(edition)
-        whole = make_session(edition, kind="workshop", room=room, start=MORNING + number * HOUR)
-        part = make_session(edition, parent=whole, room=room, start=MORNING + number * HOUR)
+        workshop = make_session(edition, kind="workshop", room=room, start=MORNING + hour * HOUR)
+        part = make_session(edition, parent=workshop, room=room, start=MORNING + hour * HOUR)
         add_role(part, make_person(), "chair")
         make_presentation(part, start=part.start)
     admin_client.get(PAGE)
@@ -134,11 +138,11 @@ def test_page_asks_the_same_number_of_queries(
 
 def test_moves_are_saved_as_one_change_set(admin_client: Client, session: Session, hall: Room) -> None:
     other, foyer = make_session(session.edition, title="Other"), make_room(session.edition, "Foyer")
-    sent = page_fields(admin_client)
-    sent |= move_fields(session, start="10:30", end="11:15", room=foyer.pk)
-    sent |= move_fields(other, day="2021-04-07", room=hall.pk)
+    data = page_fields(admin_client)
+    data |= move_fields(session, start="10:30", end="11:15", room=foyer.pk)
+    data |= move_fields(other, day="2021-04-07", room=hall.pk)
     before = ChangeSet.objects.count()
-    page = save(admin_client, sent)
+    page = save(admin_client, data)
 
     assert stored_placement(session) == ("06 10:30", "06 11:15", "Foyer")
     assert stored_placement(other) == ("07 08:00", "07 09:00", "Hall A")
@@ -148,22 +152,24 @@ def test_moves_are_saved_as_one_change_set(admin_client: Client, session: Sessio
     assert "2 sessions moved." in page.text
 
 
-def test_presentations_with_times_of_their_own_move_along(admin_client: Client, session: Session) -> None:
+def test_presentations_with_own_times_move_with_their_session(admin_client: Client, session: Session) -> None:
     timed = make_presentation(session, start=MORNING + HOUR / 4, end=MORNING + HOUR / 2)
-    loose = make_presentation(session)
+    untimed = make_presentation(session)
     save(
         admin_client,
         page_fields(admin_client) | move_fields(session, day="2021-04-07", start="09:00", end="10:00"),
     )
     timed.refresh_from_db()
-    loose.refresh_from_db()
+    untimed.refresh_from_db()
 
-    by = timedelta(hours=25)
-    assert (timed.start, timed.end) == (MORNING + HOUR / 4 + by, MORNING + HOUR / 2 + by)
-    assert (loose.start, loose.end) == (None, None)
+    shift = timedelta(hours=25)
+    assert (timed.start, timed.end) == (MORNING + HOUR / 4 + shift, MORNING + HOUR / 2 + shift)
+    assert (untimed.start, untimed.end) == (None, None)
 
 
-def test_longer_session_leaves_its_presentations(admin_client: Client, session: Session) -> None:
+def test_later_end_of_a_session_does_not_move_its_presentations(
+    admin_client: Client, session: Session
+) -> None:
     talk = make_presentation(session, start=MORNING, end=MORNING + HOUR / 2)
     save(admin_client, page_fields(admin_client) | move_fields(session, end="10:00"))
     talk.refresh_from_db()
@@ -172,20 +178,20 @@ def test_longer_session_leaves_its_presentations(admin_client: Client, session: 
     assert (talk.start, talk.end) == (MORNING, MORNING + HOUR / 2)
 
 
-def test_parts_move_along_if_asked_to(admin_client: Client, session: Session, hall: Room) -> None:
+def test_parts_move_with_their_session_if_checked(admin_client: Client, session: Session, hall: Room) -> None:
     part = make_session(session.edition, parent=session, room=hall, minutes=30, start=MORNING + HOUR / 2)
     foyer = make_room(session.edition, "Foyer")
-    sent = page_fields(admin_client) | move_fields(session, day="2021-04-08", room=foyer.pk)
-    assert sent[f"s{session.pk}-parts"] == "on"
-    save(admin_client, sent)
+    data = page_fields(admin_client) | move_fields(session, day="2021-04-08", room=foyer.pk)
+    assert data[f"s{session.pk}-parts"] == "on"
+    save(admin_client, data)
     assert stored_placement(part) == ("08 08:30", "08 09:00", "Foyer")
-    sent = page_fields(admin_client, day="2021-04-08") | move_fields(session, start="10:00", end="11:00")
-    del sent[f"s{session.pk}-parts"]
-    save(admin_client, sent)
+    data = page_fields(admin_client, day="2021-04-08") | move_fields(session, start="10:00", end="11:00")
+    del data[f"s{session.pk}-parts"]
+    save(admin_client, data)
     assert (stored_placement(session)[0], stored_placement(part)[0]) == ("08 10:00", "08 08:30")
 
 
-def test_page_brings_the_parts_on_other_days(admin_client: Client, session: Session, hall: Room) -> None:
+def test_page_includes_parts_on_other_days(admin_client: Client, session: Session, hall: Room) -> None:
     part = make_session(session.edition, parent=session, room=hall, start=MORNING + timedelta(days=1))
     page = admin_client.get(PAGE)
     save(admin_client, fields_of(page) | move_fields(session, day="2021-04-07"))
@@ -194,7 +200,7 @@ def test_page_brings_the_parts_on_other_days(admin_client: Client, session: Sess
     assert stored_placement(part)[:2] == ("08 08:00", "08 09:00")
 
 
-def test_moves_are_carried_from_day_to_day(admin_client: Client, session: Session) -> None:
+def test_unsaved_moves_are_kept_when_the_day_changes(admin_client: Client, session: Session) -> None:
     other = make_session(session.edition, title="Other", start=MORNING + timedelta(days=1))
     page = admin_client.post(
         PAGE,
@@ -208,14 +214,14 @@ def test_moves_are_carried_from_day_to_day(admin_client: Client, session: Sessio
     assert (stored_placement(session)[0], stored_placement(other)[0]) == ("06 11:00", "07 07:00")
 
 
-def test_chosen_sessions_are_shifted_with_what_is_in_them(admin_client: Client, session: Session) -> None:
+def test_selected_sessions_are_shifted_with_their_parts(admin_client: Client, session: Session) -> None:
     part = make_session(session.edition, parent=session, minutes=30)
     other = make_session(session.edition, title="Other")
-    sent = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "-45", "_shift": "1"}
-    page = admin_client.post(PAGE, sent)
+    data = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "-45", "_shift": "1"}
+    page = admin_client.post(PAGE, data)
     assert page.context["moved_count"] == 2
     save(admin_client, fields_of(page))
-    assert [stored_placement(one)[0] for one in (session, part, other)] == [
+    assert [stored_placement(row)[0] for row in (session, part, other)] == [
         "06 07:15",
         "06 07:15",
         "06 08:00",
@@ -223,20 +229,20 @@ def test_chosen_sessions_are_shifted_with_what_is_in_them(admin_client: Client, 
 
 
 def test_shift_over_midnight_goes_to_the_next_day(admin_client: Client, session: Session) -> None:
-    sent = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "1200", "_shift": "1"}
-    page = admin_client.post(PAGE, sent)
+    data = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "1200", "_shift": "1"}
+    page = admin_client.post(PAGE, data)
     assert page.context["elsewhere"][0].values["day"] == "2021-04-07"
     save(admin_client, fields_of(page))
     assert stored_placement(session)[:2] == ("07 04:00", "07 05:00")
 
 
-def test_shift_asks_for_sessions_and_minutes(admin_client: Client, session: Session) -> None:
-    for more in ({}, {"pick": [str(session.pk)]}, {"minutes": "5"}, {"pick": ["x"], "minutes": "99999"}):
-        page = admin_client.post(PAGE, {**page_fields(admin_client), **more, "_shift": "1"})
+def test_shift_requires_sessions_and_minutes(admin_client: Client, session: Session) -> None:
+    for fields in ({}, {"pick": [str(session.pk)]}, {"minutes": "5"}, {"pick": ["x"], "minutes": "99999"}):
+        page = admin_client.post(PAGE, {**page_fields(admin_client), **fields, "_shift": "1"})
         assert "Choose sessions, and enter the number of minutes to shift them." in page.text
 
 
-def test_move_is_taken_back_before_saving(admin_client: Client, session: Session) -> None:
+def test_unsaved_move_can_be_reset(admin_client: Client, session: Session) -> None:
     page = admin_client.post(
         PAGE, {**page_fields(admin_client), **move_fields(session, start="07:00"), "_check": "1"}
     )
@@ -250,7 +256,7 @@ def test_move_is_taken_back_before_saving(admin_client: Client, session: Session
 
 
 @pytest.mark.parametrize(
-    ("values", "problem"),
+    ("values", "message"),
     [
         ({"end": "07:00"}, "The end is before the start."),
         ({"start": ""}, "This field is required."),
@@ -259,15 +265,15 @@ def test_move_is_taken_back_before_saving(admin_client: Client, session: Session
         ({"day": "soon"}, "Enter a valid date."),
     ],
 )
-def test_nothing_is_saved_if_one_move_is_wrong(
-    admin_client: Client, session: Session, values: Any, problem: str
+def test_nothing_is_saved_if_one_move_is_invalid(
+    admin_client: Client, session: Session, values: Any, message: str
 ) -> None:
     other = make_session(session.edition, title="Other")
     before = stored_placement(session), stored_placement(other)
-    sent = page_fields(admin_client) | move_fields(other, start="07:00") | move_fields(session, **values)
-    page = save(admin_client, sent)
+    data = page_fields(admin_client) | move_fields(other, start="07:00") | move_fields(session, **values)
+    page = save(admin_client, data)
 
-    assert problem in page.text
+    assert message in page.text
     assert "1 session can’t be moved there. Nothing was saved" in page.text
     assert (stored_placement(session), stored_placement(other)) == before
     assert page.context["moved_count"] == 1
@@ -275,16 +281,16 @@ def test_nothing_is_saved_if_one_move_is_wrong(
 
 def test_room_of_another_edition_is_refused(admin_client: Client, session: Session) -> None:
     foreign = make_room(make_edition(2022))
-    sent = page_fields(admin_client, edition=session.edition_id) | move_fields(session, room=foreign.pk)
-    assert "This room no longer exists." in save(admin_client, sent).text
+    data = page_fields(admin_client, edition=session.edition_id) | move_fields(session, room=foreign.pk)
+    assert "This room no longer exists." in save(admin_client, data).text
     assert stored_placement(session)[2] == "Hall A"
 
 
-def test_skipped_hour_is_told(admin_client: Client) -> None:
+def test_nonexistent_dst_time_is_refused(admin_client: Client) -> None:
     edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
     session = make_session(edition, start=datetime(2027, 3, 27, 20, tzinfo=UTC), minutes=30)
-    sent = page_fields(admin_client, day="2027-03-27") | move_fields(session, start="02:15", end="03:30")
-    assert "and skip" in save(admin_client, sent).text
+    data = page_fields(admin_client, day="2027-03-27") | move_fields(session, start="02:15", end="03:30")
+    assert "and skip" in save(admin_client, data).text
 
 
 def test_moving_requires_permission_to_change_sessions(client: Client, session: Session) -> None:
@@ -297,7 +303,7 @@ def test_moving_requires_permission_to_change_sessions(client: Client, session: 
     assert stored_placement(session)[0] == "06 08:00"
 
 
-def test_session_chair_moves_nothing(client: Client, session: Session) -> None:
+def test_session_chair_cannot_move_sessions(client: Client, session: Session) -> None:
     client.force_login(add_member("chairs", session.edition, Role.SESSION_CHAIR))
     assert client.get(PAGE).status_code == 403
     assert (
@@ -306,18 +312,18 @@ def test_session_chair_moves_nothing(client: Client, session: Session) -> None:
     assert stored_placement(session)[0] == "06 08:00"
 
 
-def test_editor_moves_what_is_in_the_own_edition(client: Client, session: Session) -> None:
+def test_editor_moves_only_sessions_of_the_own_edition(client: Client, session: Session) -> None:
     foreign = make_session(make_edition(2022), start=MORNING)
     client.force_login(add_member("editor", session.edition, Role.EDITOR))
     assert client.get(PAGE, {"edition": foreign.edition_id}).status_code == 404
-    sent = page_fields(client) | move_fields(session, start="07:00")
-    sent |= move_fields(foreign, day="2021-04-06", start="07:00", end="09:00", room="")
-    assert "has been deleted" in save(client, sent).text
+    data = page_fields(client) | move_fields(session, start="07:00")
+    data |= move_fields(foreign, day="2021-04-06", start="07:00", end="09:00", room="")
+    assert "has been deleted" in save(client, data).text
     save(client, page_fields(client) | move_fields(session, start="07:00"))
     assert (stored_placement(session)[0], stored_placement(foreign)[0]) == ("06 07:00", "06 08:00")
 
 
-def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_model: Any) -> None:
+def test_page_requires_permission_to_view_sessions(client: Client, django_user_model: Any) -> None:
     client.force_login(django_user_model.objects.create_user("helper", is_staff=True))
     assert client.get(PAGE).status_code == 403
     assert client.post(f"{PAGE}clashes/").status_code == 403
@@ -327,72 +333,72 @@ def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_mode
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_save_takes_the_same_number_of_queries(
+def test_save_query_count_is_the_same_for_1_and_3_rows(
     admin_client: Client, edition: Edition, rows: int, django_assert_num_queries: Any
 ) -> None:
     sessions = [make_session(edition, room=make_room(edition)) for _ in range(rows)]
-    for one in sessions:
-        make_presentation(one, start=one.start)
-    sent = page_fields(admin_client)
-    for one in sessions:
-        sent |= move_fields(one, start="10:00", end="11:00")
+    for session in sessions:
+        make_presentation(session, start=session.start)
+    data = page_fields(admin_client)
+    for session in sessions:
+        data |= move_fields(session, start="10:00", end="11:00")
     with django_assert_num_queries(35):
-        admin_client.post(PAGE, {**sent, "_save": "1"})
-    assert [stored_placement(one)[0] for one in sessions] == ["06 10:00"] * rows
+        admin_client.post(PAGE, {**data, "_save": "1"})
+    assert [stored_placement(session)[0] for session in sessions] == ["06 10:00"] * rows
 
 
-def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None:
+def test_saved_moves_and_talk_times_are_reverted(admin_client: Client, session: Session) -> None:
     talk = make_presentation(session, start=MORNING)
     page = save(
         admin_client, page_fields(admin_client) | move_fields(session, start="10:00", end="11:00", room="")
     )
     assert stored_placement(session) == ("06 10:00", "06 11:00", "")
-    undo = page.context["saved"]["undo"]
-    assert "reverted" in admin_client.get(undo).text
-    back = admin_client.post(undo, follow=True)
+    undo_address = page.context["saved"]["undo"]
+    assert "reverted" in admin_client.get(undo_address).text
+    reverted_page = admin_client.post(undo_address, follow=True)
     talk.refresh_from_db()
 
     assert stored_placement(session) == ("06 08:00", "06 09:00", "Hall A")
     assert talk.start == MORNING
-    assert back.redirect_chain == [(f"{PAGE}?edition={session.edition_id}", 302)]
-    assert "2 rows reverted." in back.text
+    assert reverted_page.redirect_chain == [(f"{PAGE}?edition={session.edition_id}", 302)]
+    assert "2 rows reverted." in reverted_page.text
     assert ChangeSet.objects.latest("pk").origin == "undo"
 
 
-def test_session_that_was_changed_since_stays(admin_client: Client, session: Session) -> None:
+def test_revert_leaves_sessions_that_were_changed_since(admin_client: Client, session: Session) -> None:
     other = make_session(session.edition, title="Other")
-    sent = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
-    page = save(admin_client, sent | move_fields(other, start="12:00", end="13:00"))
+    data = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
+    page = save(admin_client, data | move_fields(other, start="12:00", end="13:00"))
     Session.objects.filter(pk=session.pk).update(end=MORNING + 5 * HOUR)
-    back = admin_client.post(page.context["saved"]["undo"], follow=True)
+    reverted_page = admin_client.post(page.context["saved"]["undo"], follow=True)
     assert (stored_placement(session)[0], stored_placement(other)[0]) == ("06 10:00", "06 08:00")
-    assert "1 row reverted. 1 stays unchanged." in back.text
+    assert "1 row reverted. 1 stays unchanged." in reverted_page.text
 
 
 def test_other_change_sets_are_not_shown_as_saved_moves(admin_client: Client, session: Session) -> None:
     session.edition.name = "Renamed"
     session.edition.save()
-    other = ChangeSet.objects.latest("pk")
-    assert admin_client.get(PAGE, {"saved": other.pk}).context["saved"] is None
+    change_set = ChangeSet.objects.latest("pk")
+    assert admin_client.get(PAGE, {"saved": change_set.pk}).context["saved"] is None
 
 
 # Clashes while editing
 
 
-def test_check_tells_what_moves_would_make_and_solve(admin_client: Client, session: Session) -> None:
+def test_check_lists_new_and_solved_clashes(admin_client: Client, session: Session) -> None:
     ada = make_person("Ada")
     other = make_session(session.edition, title="Other", start=MORNING + 2 * HOUR)
     third = make_session(session.edition, title="Third")
-    for one in (session, other):
-        add_role(one, ada, "chair")
+    for row in (session, other):
+        add_role(row, ada, "chair")
     add_role(third, ada, "chair")
-    sent = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
-    page = admin_client.post(PAGE, {**sent, "_check": "1"})
-    told = [(one["clash"].message, one["is_new"]) for one in page.context["clashes"]]
+    data = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
+    page = admin_client.post(PAGE, {**data, "_check": "1"})
+    listed = [(row["clash"].message, row["is_new"]) for row in page.context["clashes"]]
 
-    both = "Ada: in two places at once: Oral session “{}”, and Oral session “{}”."
-    assert told == [(both.format("First", "Other"), True)]
-    assert [one["clash"].message for one in page.context["solved"]] == [both.format("First", "Third")]
+    message = "Ada: in two places at once: Oral session “{}”, and Oral session “{}”."
+    assert listed == [(message.format("First", "Other"), True)]
+    assert [row["clash"].message for row in page.context["solved"]] == [message.format("First", "Third")]
     assert {row.pk: row.clash_count for row in page.context["rows"]} == {
         session.pk: 1,
         other.pk: 1,
@@ -401,50 +407,50 @@ def test_check_tells_what_moves_would_make_and_solve(admin_client: Client, sessi
     assert stored_placement(session)[0] == "06 08:00"
 
 
-def test_endpoint_answers_for_the_page(admin_client: Client, session: Session) -> None:
-    late = make_presentation(session, title="Late", start=MORNING, end=MORNING + HOUR)
-    before = Presentation.objects.values().get(pk=late.pk)
-    sent = page_fields(admin_client) | move_fields(session, end="08:30")
-    answer = admin_client.post(f"{PAGE}clashes/", sent).json()
-    assert answer["sessions"] == {str(session.pk): 1}
-    assert "ends before its last talk does" in answer["html"]
-    assert (answer["errors"], answer["stale"]) == ({}, [])
-    assert Presentation.objects.values().get(pk=late.pk) == before
-    wrong = admin_client.post(
+def test_clash_endpoint_returns_counts_html_and_errors(admin_client: Client, session: Session) -> None:
+    talk = make_presentation(session, title="Late", start=MORNING, end=MORNING + HOUR)
+    before = Presentation.objects.values().get(pk=talk.pk)
+    data = page_fields(admin_client) | move_fields(session, end="08:30")
+    response = admin_client.post(f"{PAGE}clashes/", data).json()
+    assert response["sessions"] == {str(session.pk): 1}
+    assert "ends before its last talk does" in response["html"]
+    assert (response["errors"], response["stale"]) == ({}, [])
+    assert Presentation.objects.values().get(pk=talk.pk) == before
+    invalid = admin_client.post(
         f"{PAGE}clashes/", page_fields(admin_client) | move_fields(session, end="")
     ).json()
-    assert wrong["errors"] == {str(session.pk): [["This field is required."]]}
+    assert invalid["errors"] == {str(session.pk): [["This field is required."]]}
     assert admin_client.get(f"{PAGE}clashes/").headers["Location"] == PAGE
 
 
-def test_own_times_move_along_in_what_is_checked(admin_client: Client, session: Session) -> None:
+def test_clash_endpoint_moves_talks_with_their_session(admin_client: Client, session: Session) -> None:
     make_presentation(session, start=MORNING, end=MORNING + HOUR)
-    sent = page_fields(admin_client) | move_fields(session, start="12:00", end="13:00")
-    assert admin_client.post(f"{PAGE}clashes/", sent).json()["sessions"] == {}
+    data = page_fields(admin_client) | move_fields(session, start="12:00", end="13:00")
+    assert admin_client.post(f"{PAGE}clashes/", data).json()["sessions"] == {}
 
 
 # Messages
 
 
-def test_pages_say_nothing_untranslated(admin_client: Client, session: Session) -> None:
+def test_editor_pages_have_no_untranslated_text(admin_client: Client, session: Session) -> None:
     posters = make_session(session.edition, kind="poster", title="Posters", start=MORNING + 2 * HOUR)
     paper = make_paper(session.edition, title="Engine")
-    for one, kind in ((session, "oral"), (posters, "poster")):
-        make_presentation(one, paper, kind=kind)
-    entered = ["First", "Posters", "Engine", "Hall A", "MLSys 2021", "Plenary", "admin", "PDT"]
-    entered += [f"{day} {number} Apr" for number, day in enumerate(("Mon", "Tue", "Wed", "Thu", "Fri"), 5)]
+    for row, kind in ((session, "oral"), (posters, "poster")):
+        make_presentation(row, paper, kind=kind)
+    entered_texts = ["First", "Posters", "Engine", "Hall A", "MLSys 2021", "Plenary", "admin", "PDT"]
+    entered_texts += [
+        f"{day} {number} Apr" for number, day in enumerate(("Mon", "Tue", "Wed", "Thu", "Fri"), 5)
+    ]
     paths = [PAGE, "/admin/schedule/session/posters/"]
     paths += [
         f"/admin/schedule/session/{row.pk}/{page}/" for row, page in ((session, "talks"), (posters, "boards"))
     ]
     for path in paths:
         with pseudolocale():
-            assert untranslated(admin_client.get(path).text, entered) == [], path
+            assert untranslated(admin_client.get(path).text, entered_texts) == [], path
 
 
-def test_kinds_have_the_colors_that_chairs_chose(
-    admin_client: Client, edition: Edition, session: Session
-) -> None:
+def test_kinds_have_their_configured_colors(admin_client: Client, edition: Edition, session: Session) -> None:
     make_session_kind(edition.conference, "Feathers", slug="bof", color="#0b6b62")
     make_session_kind(edition.conference, "Oral", slug="oral", color="#112233")
     Session.objects.filter(pk=session.pk).update(kind="bof", counts_as="oral")

@@ -30,93 +30,96 @@ def move_meanwhile(session: Session, hours: int, **fields: Any) -> None:
 
 def conflicts_on(page: Any) -> list[tuple[str, str, str]]:
     """Return name and both values of each conflict on the page."""
-    return [(one["name"], one["theirs"], one["mine"]) for one in page.context["differences"]]
+    return [
+        (difference["name"], difference["theirs"], difference["mine"])
+        for difference in page.context["differences"]
+    ]
 
 
-def test_second_move_is_refused_with_both_versions(admin_client: Client, sessions: list[Session]) -> None:
-    one, two = sessions
-    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
-    move_meanwhile(one, 5)
-    page = save(admin_client, sent)
+def test_concurrent_move_is_refused_with_both_versions(admin_client: Client, sessions: list[Session]) -> None:
+    first, second = sessions
+    data = page_fields(admin_client) | move_fields(first, **TEN) | move_fields(second, **NOON)
+    move_meanwhile(first, 5)
+    page = save(admin_client, data)
 
     assert page.status_code == 409
     theirs, mine = "Tue 6 Apr, 13:00 to 14:00 PDT, One", "Tue 6 Apr, 10:00 to 11:00 PDT, One"
-    assert conflicts_on(page) == [(f"_choose-s{one.pk}", theirs, mine)]
+    assert conflicts_on(page) == [(f"_choose-s{first.pk}", theirs, mine)]
     assert [stored_placement(session)[0] for session in sessions] == ["06 13:00", "06 08:00"]
 
 
 @pytest.mark.parametrize(("choice", "start"), [("mine", "06 10:00"), ("theirs", "06 13:00")])
-def test_choice_holds_and_the_other_moves_are_saved(
+def test_chosen_version_and_the_other_moves_are_saved(
     admin_client: Client, sessions: list[Session], choice: str, start: str
 ) -> None:
-    one, two = sessions
-    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
-    move_meanwhile(one, 5)
-    asked = save(admin_client, sent)
-    carried = resolve_conflicts(asked, **{f"s{one.pk}": choice})
-    page = admin_client.post(PAGE, carried, follow=True)
+    first, second = sessions
+    data = page_fields(admin_client) | move_fields(first, **TEN) | move_fields(second, **NOON)
+    move_meanwhile(first, 5)
+    conflict_page = save(admin_client, data)
+    choices = resolve_conflicts(conflict_page, **{f"s{first.pk}": choice})
+    page = admin_client.post(PAGE, choices, follow=True)
 
     assert page.status_code == 200
     assert [stored_placement(session)[0] for session in sessions] == [start, "06 12:00"]
 
 
-def test_choice_is_asked_again_if_it_was_moved_once_more(
+def test_conflict_is_shown_again_after_another_concurrent_move(
     admin_client: Client, sessions: list[Session]
 ) -> None:
-    one = sessions[0]
-    sent = page_fields(admin_client) | move_fields(one, **TEN)
-    move_meanwhile(one, 5)
-    asked = save(admin_client, sent)
-    move_meanwhile(one, 6)
-    carried = resolve_conflicts(asked, **{f"s{one.pk}": "mine"})
-    page = admin_client.post(PAGE, carried, follow=True)
+    session = sessions[0]
+    data = page_fields(admin_client) | move_fields(session, **TEN)
+    move_meanwhile(session, 5)
+    conflict_page = save(admin_client, data)
+    move_meanwhile(session, 6)
+    choices = resolve_conflicts(conflict_page, **{f"s{session.pk}": "mine"})
+    page = admin_client.post(PAGE, choices, follow=True)
 
     assert (page.status_code, page.context["again"]) == (409, True)
-    assert stored_placement(one)[0] == "06 14:00"
+    assert stored_placement(session)[0] == "06 14:00"
 
 
-def test_what_only_one_side_changed_is_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
-    one, two = sessions
-    sent = page_fields(admin_client) | move_fields(one, **TEN)
-    Session.objects.filter(pk=one.pk).update(room=two.room)
-    move_meanwhile(two, 7)
-    page = save(admin_client, sent)
+def test_changes_of_different_fields_are_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
+    first, second = sessions
+    data = page_fields(admin_client) | move_fields(first, **TEN)
+    Session.objects.filter(pk=first.pk).update(room=second.room)
+    move_meanwhile(second, 7)
+    page = save(admin_client, data)
 
     assert page.status_code == 200
-    assert stored_placement(one) == ("06 10:00", "06 11:00", "Two")
-    assert stored_placement(two)[0] == "06 15:00"
+    assert stored_placement(first) == ("06 10:00", "06 11:00", "Two")
+    assert stored_placement(second)[0] == "06 15:00"
 
 
 def test_same_move_by_both_is_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
-    sent = page_fields(admin_client) | move_fields(sessions[0], **TEN)
+    data = page_fields(admin_client) | move_fields(sessions[0], **TEN)
     move_meanwhile(sessions[0], 2)
-    assert "There were no moves to save" in save(admin_client, sent).text
+    assert "There were no moves to save" in save(admin_client, data).text
     assert stored_placement(sessions[0])[0] == "06 10:00"
 
 
-def test_page_tells_of_it_before_saving(admin_client: Client, sessions: list[Session]) -> None:
-    one = sessions[0]
-    sent = page_fields(admin_client) | move_fields(one, **TEN)
-    move_meanwhile(one, 5)
-    page = admin_client.post(PAGE, {**sent, "_check": "1"})
+def test_check_reports_a_concurrent_move_before_saving(admin_client: Client, sessions: list[Session]) -> None:
+    session = sessions[0]
+    data = page_fields(admin_client) | move_fields(session, **TEN)
+    move_meanwhile(session, 5)
+    page = admin_client.post(PAGE, {**data, "_check": "1"})
     assert "changed by someone else in the meantime" in page.text
-    assert admin_client.post(f"{PAGE}clashes/", sent).json()["stale"] == [one.pk]
+    assert admin_client.post(f"{PAGE}clashes/", data).json()["stale"] == [session.pk]
     # The values that the page showed first are still compared after it was rendered again.
     assert save(admin_client, fields_of(page)).status_code == 409
 
 
-def test_deleted_session_holds_up_the_others_once(admin_client: Client, sessions: list[Session]) -> None:
-    one, two = sessions
-    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
-    one.delete()
-    page = save(admin_client, sent)
+def test_deleted_session_stops_only_the_first_save(admin_client: Client, sessions: list[Session]) -> None:
+    first, second = sessions
+    data = page_fields(admin_client) | move_fields(first, **TEN) | move_fields(second, **NOON)
+    first.delete()
+    page = save(admin_client, data)
     assert "a session you moved has been deleted" in page.text
-    assert stored_placement(two)[0] == "06 08:00"
+    assert stored_placement(second)[0] == "06 08:00"
     assert save(admin_client, fields_of(page)).status_code == 200
-    assert stored_placement(two)[0] == "06 12:00"
+    assert stored_placement(second)[0] == "06 12:00"
 
 
-def test_forged_marks_are_no_marks(admin_client: Client, sessions: list[Session]) -> None:
-    sent = page_fields(admin_client) | move_fields(sessions[0], **TEN) | {"_seen": "forged"}
-    assert save(admin_client, sent).status_code == 200
+def test_forged_values_seen_are_ignored(admin_client: Client, sessions: list[Session]) -> None:
+    data = page_fields(admin_client) | move_fields(sessions[0], **TEN) | {"_seen": "forged"}
+    assert save(admin_client, data).status_code == 200
     assert stored_placement(sessions[0])[0] == "06 10:00"

@@ -88,35 +88,35 @@ def user(db: None) -> User:
     return User.objects.create_superuser("chair")
 
 
-def change(user: User, act: Callable[[], object], **more: Any) -> None:
+def edit_copies(user: User, act: Callable[[], object], **options: Any) -> None:
     """Call `act` in all working copies, recorded as changes by this user."""
-    with edit_working_copy(open_copies(), **more), recording(Origin.FORM, user):
+    with edit_working_copy(open_copies(), **options), recording(Origin.FORM, user):
         act()
 
 
-def public(client: Client, edition: Edition) -> dict[str, bytes]:
-    found = {}
+def public_pages(client: Client, edition: Edition) -> dict[str, bytes]:
+    bodies = {}
     for page in PAGES:
-        answer = client.get(page)
-        body = answer.getvalue() if answer.streaming else answer.content
-        found[page] = body
-    return found
+        response = client.get(page)
+        body = response.getvalue() if response.streaming else response.content
+        bodies[page] = body
+    return bodies
 
 
-def one(uid: str) -> Session:
+def get_session(uid: str) -> Session:
     return Session.objects.get(uid=uid)
 
 
-def everything() -> None:
+def change_all_models() -> None:
     """Change, add and delete in all models of a working copy."""
     hall = Room.objects.get(slug="hall-1")
     hall.name = "Aula"
     hall.save()
-    first = one("s1")
-    new_room = make.make_room(first.edition, "Annex", slug="annex")
-    first.title, first.room, first.status = "Oral session, $x^2$ first", new_room, "cancelled"
-    first.save()
-    added = make.make_session(first.edition, uid="s3", title="Late oral session", room=hall)
+    session = get_session("s1")
+    new_room = make.make_room(session.edition, "Annex", slug="annex")
+    session.title, session.room, session.status = "Oral session, $x^2$ first", new_room, "cancelled"
+    session.save()
+    added = make.make_session(session.edition, uid="s3", title="Late oral session", room=hall)
     make.add_role(added, "Late Chair", "chair")
     talk = Presentation.objects.get(uid="t11")
     talk.session, talk.position = added, 0
@@ -127,72 +127,72 @@ def everything() -> None:
     Paper.objects.filter(title="Paper 12").update(status="draft")
 
 
-def test_changes_are_nowhere_public_until_released(
+def test_changes_are_not_public_until_released(
     client: Client, program: Edition, copy: WorkingCopy, user: User
 ) -> None:
-    before = public(client, program)
-    sets, revision = ChangeSet.objects.count(), program.revision
-    change(user, everything)
+    before = public_pages(client, program)
+    change_set_count, revision = ChangeSet.objects.count(), program.revision
+    edit_copies(user, change_all_models)
     program.refresh_from_db()
 
-    now = public(client, program)
+    pages_while_pending = public_pages(client, program)
     for page, body in before.items():
-        assert now[page].decode().splitlines() == body.decode().splitlines(), page
+        assert pages_while_pending[page].decode().splitlines() == body.decode().splitlines(), page
     assert program.revision >= revision
     with show_working_copy(open_copies([program.pk])):
-        working = state()
-    assert working != state()
+        working = stored_rows()
+    assert working != stored_rows()
     assert WorkingCopy.objects.get().row_count == len(pending_rows(open_copies()))
     releasing.release(WorkingCopy.objects.get(), user, timezone.now())
-    now_public = state()
+    released = stored_rows()
     for model, rows in working.items():
-        for mine, theirs in zip(rows, now_public[model], strict=True):
-            assert theirs == mine
-    assert public(client, program) != before
+        for expected, actual in zip(rows, released[model], strict=True):
+            assert actual == expected
+    assert public_pages(client, program) != before
     assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL).count() == 1
     assert WorkingCopy.objects.get().row_count == 0
-    assert sets < ChangeSet.objects.count()
+    assert change_set_count < ChangeSet.objects.count()
 
 
-def state() -> dict[str, list[Any]]:
+def stored_rows() -> dict[str, list[Any]]:
     """Return all columns of all rows except `rescheduled_at`."""
     models = (Room, Session, Presentation, SessionRole, Paper)
-    found = {}
+    rows_by_model = {}
     for model in models:
         names = [f.attname for f in model._meta.concrete_fields if f.name != "rescheduled_at"]
-        found[model.__name__] = [
+        rows_by_model[model.__name__] = [
             dict(zip(names, row, strict=True)) for row in model.objects.order_by("pk").values_list(*names)
         ]
-    return found
+    return rows_by_model
 
 
 # Changes by others
 
 
-def changed_title(user: User, title: str, uid: str = "s1") -> None:
+def change_title(user: User, title: str, uid: str = "s1") -> None:
     def act() -> None:
-        session = one(uid)
+        session = get_session(uid)
         session.title = title
         session.save()
 
-    change(user, act)
+    edit_copies(user, act)
 
 
-def test_two_chairs_write_field_by_field(copy: WorkingCopy, user: User) -> None:
+def test_changes_of_two_chairs_are_merged_by_field(copy: WorkingCopy, user: User) -> None:
     other = User.objects.create_superuser("other")
-    changed_title(user, "New title")
-    change(other, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="hall-2")))
+    change_title(user, "New title")
+    edit_copies(other, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="hall-2")))
     with show_working_copy(open_copies()):
-        working = one("s1")
+        working = get_session("s1")
     (row,) = pending_rows(open_copies()).values()
 
     assert (working.title, working.room.slug if working.room else "") == ("New title", "hall-2")
     assert row.by == ["chair", "other"]
-    assert one("s1").title == "Oral session 1"
+    assert get_session("s1").title == "Oral session 1"
 
 
-def test_second_release_hears_who_released(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "New title")
+def test_second_release_is_refused_and_names_the_first(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "New title")
     seen = WorkingCopy.objects.get().version
     releasing.release(copy, user, timezone.now(), seen=seen)
     with pytest.raises(RefusedError) as error:
@@ -205,8 +205,8 @@ def test_second_release_hears_who_released(copy: WorkingCopy, user: User) -> Non
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
 @pytest.mark.django_db(transaction=True)
-def test_one_of_two_releases_at_once_wins(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "New title")
+def test_one_of_two_concurrent_releases_is_refused(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "New title")
     seen = WorkingCopy.objects.get().version
     with transaction.atomic():
         releasing.release(copy, user, timezone.now(), seen=seen)
@@ -223,82 +223,84 @@ def test_one_of_two_releases_at_once_wins(copy: WorkingCopy, user: User) -> None
 
 
 @pytest.mark.parametrize(("choice", "title"), [(MINE, "Mine"), (THEIRS, "Theirs")])
-def test_what_was_changed_in_public_meanwhile_is_a_choice(
+def test_concurrent_public_change_needs_a_choice(
     copy: WorkingCopy, user: User, choice: str, title: str
 ) -> None:
-    changed_title(user, "Mine")
+    change_title(user, "Mine")
     Session.objects.filter(uid="s1").update(title="Theirs")
     rows = pending_rows(open_copies())
-    (found,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
+    (conflict,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
     with pytest.raises(RefusedError):
         releasing.release(copy, user, timezone.now())
-    untouched = one("s1").title
-    releasing.release(copy, user, timezone.now(), choices={found.line: choice})
+    title_after_refusal = get_session("s1").title
+    releasing.release(copy, user, timezone.now(), choices={conflict.line: choice})
 
-    assert (found.public, found.mine, untouched) == ("Theirs", "Mine", "Theirs")
-    assert one("s1").title == title
+    assert (conflict.public, conflict.mine, title_after_refusal) == ("Theirs", "Mine", "Theirs")
+    assert get_session("s1").title == title
     assert pending_rows(open_copies()) == {}
 
 
-def test_row_that_went_meanwhile_is_dropped_by_choice(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "Mine")
-    changed_title(user, "Second", "s2")
-    one("s1").delete()
+def test_change_of_a_deleted_row_is_dropped_by_choice(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "Mine")
+    change_title(user, "Second", "s2")
+    get_session("s1").delete()
     rows = pending_rows(open_copies())
-    found = releasing.find_conflicts(rows, releasing.public_rows(rows))
+    conflicts = releasing.find_conflicts(rows, releasing.public_rows(rows))
     with show_working_copy(open_copies()):
         titles = [*Session.objects.values_list("title", flat=True)]
-    releasing.release(copy, user, timezone.now(), choices={one.line: THEIRS for one in found})
+    releasing.release(copy, user, timezone.now(), choices={conflict.line: THEIRS for conflict in conflicts})
 
     assert titles == ["Second"]
-    assert ["deleted" in row.reason for row in found] == [True]
+    assert ["deleted" in conflict.reason for conflict in conflicts] == [True]
     assert [*Session.objects.values_list("title", flat=True)] == ["Second"]
 
 
-def test_new_row_whose_paper_went_does_not_show(copy: WorkingCopy, program: Edition, user: User) -> None:
+def test_new_row_of_a_deleted_paper_is_hidden_and_a_conflict(
+    copy: WorkingCopy, program: Edition, user: User
+) -> None:
     paper = make.make_paper(program)
-    change(user, lambda: make.make_presentation(one("s1"), paper=paper, uid="new"))
+    edit_copies(user, lambda: make.make_presentation(get_session("s1"), paper=paper, uid="new"))
     with show_working_copy(open_copies()):
-        there = Presentation.objects.filter(uid="new").exists()
+        existed_before = Presentation.objects.filter(uid="new").exists()
     paper.delete()
     with show_working_copy(open_copies()):
-        gone = Presentation.objects.filter(uid="new").exists()
+        exists_after = Presentation.objects.filter(uid="new").exists()
     rows = pending_rows(open_copies())
-    (found,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
+    (conflict,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
 
-    assert (there, gone) == (True, False)
-    assert "paper" in found.reason
+    assert (existed_before, exists_after) == (True, False)
+    assert "paper" in conflict.reason
 
 
-def test_urgent_change_goes_out_alone_with_what_it_needs(copy: WorkingCopy, user: User) -> None:
+def test_chosen_change_is_released_with_its_dependencies(copy: WorkingCopy, user: User) -> None:
     def add() -> None:
-        session = make.make_session(one("s1").edition, uid="s3", title="Late", status="published")
+        session = make.make_session(get_session("s1").edition, uid="s3", title="Late", status="published")
         make.make_presentation(session, title="Late talk", uid="late")
 
-    change(user, add)
-    changed_title(user, "Not yet", "s2")
+    edit_copies(user, add)
+    change_title(user, "Not yet", "s2")
     key = next(name for name, row in pending_rows(open_copies()).items() if row.label == "Late talk")
     releasing.release(copy, user, timezone.now(), chosen=[key])
 
-    assert Presentation.objects.get(uid="late").session == one("s3")
-    assert one("s2").title == "Oral session 2"
+    assert Presentation.objects.get(uid="late").session == get_session("s3")
+    assert get_session("s2").title == "Oral session 2"
     assert [row.label for row in pending_rows(open_copies()).values()] == ["Not yet"]
 
 
-def test_release_is_reverted_as_any_act(copy: WorkingCopy, program: Edition, user: User) -> None:
-    before = state()
-    change(user, everything)
+def test_undo_of_a_release_restores_all_rows(copy: WorkingCopy, program: Edition, user: User) -> None:
+    before = stored_rows()
+    edit_copies(user, change_all_models)
     released = releasing.release(copy, user, timezone.now())
     assert released.change_set is not None
     undo(released.change_set, user)
-    after = state()
+    after = stored_rows()
 
     for model, rows in before.items():
         assert after[model] == rows
 
 
-def test_new_rows_keep_their_keys(copy: WorkingCopy, program: Edition, user: User) -> None:
-    change(user, lambda: make.make_room(program, "Annex", slug="annex"))
+def test_new_rows_keep_their_primary_keys(copy: WorkingCopy, program: Edition, user: User) -> None:
+    edit_copies(user, lambda: make.make_room(program, "Annex", slug="annex"))
     live = make.make_room(program, "Live", slug="live")
     with show_working_copy(open_copies()):
         keys = {room.slug: room.pk for room in Room.objects.all()}
@@ -308,9 +310,11 @@ def test_new_rows_keep_their_keys(copy: WorkingCopy, program: Edition, user: Use
     assert Room.objects.get(slug="annex").pk == keys["annex"]
 
 
-def test_set_is_taken_back_unless_others_build_on_it(copy: WorkingCopy, program: Edition, user: User) -> None:
-    change(user, lambda: make.make_room(program, "Annex", slug="annex"))
-    change(user, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="annex")))
+def test_changes_that_others_depend_on_cannot_be_dropped_first(
+    copy: WorkingCopy, program: Edition, user: User
+) -> None:
+    edit_copies(user, lambda: make.make_room(program, "Annex", slug="annex"))
+    edit_copies(user, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="annex")))
     first, second = PendingChanges.objects.order_by("pk")
     with pytest.raises(RefusedError) as error:
         releasing.drop_changes(first)
@@ -322,12 +326,12 @@ def test_set_is_taken_back_unless_others_build_on_it(copy: WorkingCopy, program:
     assert WorkingCopy.objects.get().row_count == 0
 
 
-def test_discarding_new_rows_discards_what_needs_them(
+def test_discarding_new_rows_discards_dependent_changes(
     copy: WorkingCopy, program: Edition, user: User
 ) -> None:
-    change(user, lambda: make.make_room(program, "Annex", slug="annex"))
-    change(user, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="annex")))
-    changed_title(user, "Stays", "s2")
+    edit_copies(user, lambda: make.make_room(program, "Annex", slug="annex"))
+    edit_copies(user, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="annex")))
+    change_title(user, "Stays", "s2")
     key = next(name for name, row in pending_rows(open_copies()).items() if row.label == "Annex")
     count = releasing.discard(copy, chosen=[key])
 
@@ -336,23 +340,23 @@ def test_discarding_new_rows_discards_what_needs_them(
 
 
 def test_refused_release_changes_nothing(copy: WorkingCopy, program: Edition, user: User) -> None:
-    change(user, lambda: make.make_room(program, "Annex", slug="annex"))
-    changed_title(user, "Mine")
+    edit_copies(user, lambda: make.make_room(program, "Annex", slug="annex"))
+    change_title(user, "Mine")
     make.make_room(program, "Other", slug="annex")
     with pytest.raises(RefusedError) as error:
         releasing.release(copy, user, timezone.now())
 
     assert "Annex" in error.value.reasons[0]
-    assert one("s1").title == "Oral session 1"
+    assert get_session("s1").title == "Oral session 1"
     assert len(pending_rows(open_copies())) == 2
 
 
-def test_rooms_change_slugs(copy: WorkingCopy, user: User) -> None:
+def test_rooms_can_swap_slugs(copy: WorkingCopy, user: User) -> None:
     def swap() -> None:
         for old, new in (("hall-1", "x"), ("hall-2", "hall-1"), ("x", "hall-2")):
             Room.objects.filter(slug=old).update(slug=new)
 
-    change(user, swap)
+    edit_copies(user, swap)
     with show_working_copy(open_copies()):
         working = [*Room.objects.order_by("pk").values_list("slug", flat=True)]
 
@@ -360,51 +364,55 @@ def test_rooms_change_slugs(copy: WorkingCopy, user: User) -> None:
     assert [*Room.objects.order_by("pk").values_list("slug", flat=True)] == ["hall-1", "hall-2"]
 
 
-def test_other_content_is_public_at_once(copy: WorkingCopy, program: Edition, user: User) -> None:
+def test_paper_title_is_public_at_once_and_its_status_is_pending(
+    copy: WorkingCopy, program: Edition, user: User
+) -> None:
     paper = Paper.objects.get(title="Paper 11")
 
-    def act() -> None:
+    def edit() -> None:
         paper.title, paper.status = "Retitled", "draft"
         paper.save()
         Session.objects.filter(uid="s1").update(title="Pending")
 
-    change(user, act)
+    edit_copies(user, edit)
     paper.refresh_from_db()
-    changes = RowChange.objects.filter(model="papers.paper", object_id=paper.pk).order_by("pk").last()
-    assert changes is not None
+    row_change = RowChange.objects.filter(model="papers.paper", object_id=paper.pk).order_by("pk").last()
+    assert row_change is not None
 
-    assert (paper.title, paper.status, one("s1").title) == ("Retitled", "published", "Oral session 1")
-    assert changes.values.keys() == {"title"}
+    assert (paper.title, paper.status, get_session("s1").title) == ("Retitled", "published", "Oral session 1")
+    assert row_change.values.keys() == {"title"}
     assert not RowChange.objects.filter(
         model="schedule.session", values__has_key="title", kind="changed"
     ).exists()
     assert {row.model for row in pending_rows(open_copies()).values()} == {"papers.paper", "schedule.session"}
 
 
-def test_pending_deletion_leaves_stars_and_invitations(
+def test_pending_deletion_keeps_stars_and_invitations(
     copy: WorkingCopy, program: Edition, user: User
 ) -> None:
     talk, hall = Presentation.objects.get(uid="t11"), Room.objects.get(slug="hall-2")
     agenda = Agenda.objects.create(edition=program, token_digest="x")
     agenda.stars.create(presentation=talk, seen_room=hall)
-    going = Presentation.objects.get(uid="t12")
-    agenda.stars.create(presentation=going)
+    deleted_at_once = Presentation.objects.get(uid="t12")
+    agenda.stars.create(presentation=deleted_at_once)
     ProgramInvitation.objects.create(edition=program, person=make.make_person("Asked"), presentation=talk)
     Unavailability.objects.create(
         edition=program, room=hall, start=timezone.now(), end=timezone.now() + timedelta(hours=1)
     )
     models = (AgendaStar, ProgramInvitation, Unavailability)
-    before = [[*model._default_manager.exclude(presentation=going).values()] for model in models[:2]]
+    before = [
+        [*model._default_manager.exclude(presentation=deleted_at_once).values()] for model in models[:2]
+    ]
     before.append([*Unavailability.objects.values()])
 
-    def act() -> None:
+    def delete() -> None:
         talk.delete()
         hall.delete()
         # The deletion of a paper is public immediately, and deletes its stars.
-        assert going.paper is not None
-        going.paper.delete()
+        assert deleted_at_once.paper is not None
+        deleted_at_once.paper.delete()
 
-    change(user, act)
+    edit_copies(user, delete)
 
     assert [[*model._default_manager.values()] for model in models] == before
     releasing.release(WorkingCopy.objects.get(), user, timezone.now())
@@ -413,54 +421,54 @@ def test_pending_deletion_leaves_stars_and_invitations(
 
 def test_changes_of_other_editions_are_public_at_once(copy: WorkingCopy, user: User) -> None:
     other = make.make_edition(2022)
-    changed_title(user, "Pending")
-    change(user, lambda: make.make_room(other, "Elsewhere", slug="elsewhere"))
+    change_title(user, "Pending")
+    edit_copies(user, lambda: make.make_room(other, "Elsewhere", slug="elsewhere"))
 
     assert Room.objects.filter(slug="elsewhere").exists()
-    assert one("s1").title == "Oral session 1"
+    assert get_session("s1").title == "Oral session 1"
     assert len(pending_rows(open_copies())) == 1
 
 
-def test_planned_release_is_made_when_its_moment_has_come(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "Planned")
+def test_planned_release_is_made_at_its_time(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "Planned")
     moment = timezone.now()
     releasing.plan_release(copy, user, moment, announcement=releasing.Announcement("News"))
     assert releasing.release_due(moment.replace(year=moment.year - 1)) == []
-    done = releasing.release_due(moment)
+    released = releasing.release_due(moment)
 
-    assert [one.pk for one in done] == [copy.pk]
-    assert one("s1").title == "Planned"
+    assert [working_copy.pk for working_copy in released] == [copy.pk]
+    assert get_session("s1").title == "Planned"
     assert Release.objects.get().title == "News"
     assert WorkingCopy.objects.get().release_at is None
 
 
 def test_planned_release_is_made_once(copy: WorkingCopy, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    changed_title(user, "Planned")
+    change_title(user, "Planned")
     moment = timezone.now()
     releasing.plan_release(copy, user, moment, announcement=releasing.Announcement("News"))
     lock = releasing.lock_current
 
-    def late(one: WorkingCopy, seen: int | None) -> WorkingCopy:
+    def lock_late(locked: WorkingCopy, seen: int | None) -> WorkingCopy:
         monkeypatch.setattr(releasing, "lock_current", lock)
         # Another process releases the copy while this one waits for the lock.
-        assert [other.pk for other in releasing.release_due(moment)] == [copy.pk]
-        return lock(one, seen)
+        assert [released.pk for released in releasing.release_due(moment)] == [copy.pk]
+        return lock(locked, seen)
 
-    monkeypatch.setattr(releasing, "lock_current", late)
+    monkeypatch.setattr(releasing, "lock_current", lock_late)
 
     assert releasing.release_due(moment) == []
     assert Release.objects.get().title == "News"
 
 
-def test_planned_release_that_is_refused_says_why(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "Mine")
+def test_refused_planned_release_stores_the_reason(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "Mine")
     Session.objects.filter(uid="s1").update(title="Theirs")
     releasing.plan_release(copy, user, timezone.now())
-    done = releasing.release_due(timezone.now())
+    released = releasing.release_due(timezone.now())
 
-    assert done == []
+    assert released == []
     assert "changed meanwhile" in WorkingCopy.objects.get().refusal
-    assert one("s1").title == "Theirs"
+    assert get_session("s1").title == "Theirs"
 
 
 def test_schedule_that_is_not_public_has_no_working_copy(user: User) -> None:
@@ -469,8 +477,8 @@ def test_schedule_that_is_not_public_has_no_working_copy(user: User) -> None:
         releasing.open_copy(edition, user, timezone.now())
 
 
-def test_it_is_switched_off_when_nothing_is_pending(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "Mine")
+def test_working_copy_with_pending_changes_cannot_be_closed(copy: WorkingCopy, user: User) -> None:
+    change_title(user, "Mine")
     with pytest.raises(RefusedError):
         releasing.close_copy(copy)
     releasing.discard(copy)
@@ -479,22 +487,22 @@ def test_it_is_switched_off_when_nothing_is_pending(copy: WorkingCopy, user: Use
     assert open_copies() == []
 
 
-def test_people_that_were_merged_are_the_one_that_stays(copy: WorkingCopy, user: User) -> None:
+def test_pending_role_of_a_merged_person_is_of_the_remaining_one(copy: WorkingCopy, user: User) -> None:
     old, new = make.make_person("Old Name"), make.make_person("New Name")
-    change(user, lambda: make.add_role(one("s1"), old, "speaker"))
+    edit_copies(user, lambda: make.add_role(get_session("s1"), old, "speaker"))
     Person.objects.filter(pk=old.pk).update(merged_into=new)
     with show_working_copy(open_copies()):
-        (shown,) = SessionRole.objects.filter(role="speaker").values_list("person", flat=True)
+        (person,) = SessionRole.objects.filter(role="speaker").values_list("person", flat=True)
     releasing.release(copy, user, timezone.now())
 
-    assert shown == new.pk
+    assert person == new.pk
     assert SessionRole.objects.get(role="speaker").person == new
 
 
-def test_restored_database_reserves_the_keys_of_new_rows(
+def test_restored_database_reserves_the_primary_keys_of_new_rows(
     copy: WorkingCopy, program: Edition, user: User
 ) -> None:
-    change(user, lambda: make.make_room(program, "Annex", slug="annex"))
+    edit_copies(user, lambda: make.make_room(program, "Annex", slug="annex"))
     ((_label, key),) = pending_rows(open_copies())
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -509,38 +517,40 @@ def test_restored_database_reserves_the_keys_of_new_rows(
 
 
 def test_command_makes_planned_releases(copy: WorkingCopy, user: User) -> None:
-    changed_title(user, "Planned")
+    change_title(user, "Planned")
     releasing.plan_release(copy, user, timezone.now())
     call_command("release_working_copies")
 
-    assert one("s1").title == "Planned"
+    assert get_session("s1").title == "Planned"
 
 
-def test_reading_takes_a_few_queries(copy: WorkingCopy, user: User) -> None:
+def test_reading_query_count_is_the_same_for_2_and_6_rows(copy: WorkingCopy, user: User) -> None:
     def move(number: int) -> None:
         for talk in Presentation.objects.order_by("pk")[:number]:
             talk.board = f"{number}{talk.pk}"
             talk.save()
 
-    found = []
+    query_counts = []
     for number in (2, 6):
-        change(user, lambda number=number: move(number))  # type: ignore[misc]
+        edit_copies(user, lambda number=number: move(number))  # type: ignore[misc]
         copies = open_copies()
         with CaptureQueriesContext(connection) as queries, show_working_copy(copies):
             pass
-        found.append(len(queries))
+        query_counts.append(len(queries))
 
-    assert found[0] == found[1] <= 14
+    assert query_counts[0] == query_counts[1] <= 14
 
 
-def test_release_takes_the_same_queries_for_many_rows(
+def test_release_query_count_is_the_same_for_3_and_12_rows(
     program: Edition, copy: WorkingCopy, user: User
 ) -> None:
-    first, found = one("s1"), []
+    first, query_counts = get_session("s1"), []
     for count in (3, 12):
         papers = [make.make_paper(program, title=f"Extra {count} {number}") for number in range(count)]
         talks = [make.make_presentation(first, paper=paper) for paper in papers]
-        sessions = [make.make_session(program, title=f"Old {count} {one}", room=None) for one in range(count)]
+        sessions = [
+            make.make_session(program, title=f"Old {count} {number}", room=None) for number in range(count)
+        ]
 
         def move(talks: list[Presentation] = talks, sessions: list[Session] = sessions) -> None:
             for number, (talk, session) in enumerate(zip(talks, sessions, strict=True), start=1):
@@ -552,10 +562,10 @@ def test_release_takes_the_same_queries_for_many_rows(
                 make.make_presentation(first, paper=talk.paper, kind="poster", uid=f"p{len(talks)}-{number}")
                 make.add_role(first, f"Chair {len(talks)} {number}", "chair")
 
-        change(user, move)
+        edit_copies(user, move)
         with CaptureQueriesContext(connection) as queries:
             releasing.release(WorkingCopy.objects.get(), user, timezone.now())
-        found.append(len(queries))
+        query_counts.append(len(queries))
         for number, (talk, session) in enumerate(zip(talks, sessions, strict=True), start=1):
             before = talk.start, session.start
             talk.refresh_from_db()
@@ -567,25 +577,25 @@ def test_release_takes_the_same_queries_for_many_rows(
         posters = first.presentations.filter(uid__startswith=f"p{count}-").order_by("position")
         assert [row.uid for row in posters] == [f"p{count}-{number}" for number in range(1, count + 1)]
         for rows in (first.presentations, first.roles):
-            places = [row.position for row in rows.order_by("position")]
-            assert places == [*range(1, len(places) + 1)]
+            positions = [row.position for row in rows.order_by("position")]
+            assert positions == [*range(1, len(positions) + 1)]
 
-    assert found[0] == found[1]
+    assert query_counts[0] == query_counts[1]
 
 
-def test_bulk_changes_keep_reasons_of_what_is_called_off_alone(
+def test_release_clears_reasons_only_of_reinstated_sessions(
     program: Edition, copy: WorkingCopy, user: User
 ) -> None:
     for uid, status in (("s1", "cancelled"), ("s2", "cancelled")):
         Session.objects.filter(uid=uid).update(status=status, cancellation_reason=f"Storm {uid}")
 
-    def call_back() -> None:
-        for session, status in ((one("s1"), "published"), (one("s2"), "cancelled")):
+    def reinstate() -> None:
+        for session, status in ((get_session("s1"), "published"), (get_session("s2"), "cancelled")):
             session.status, session.cancellation_reason = status, "Flood"
             session.start -= timedelta(minutes=int(session.uid[1:]))
             session.save()
 
-    change(user, call_back)
+    edit_copies(user, reinstate)
     releasing.release(WorkingCopy.objects.get(), user, timezone.now())
 
-    assert [one(uid).cancellation_reason for uid in ("s1", "s2")] == ["", "Flood"]
+    assert [get_session(uid).cancellation_reason for uid in ("s1", "s2")] == ["", "Flood"]

@@ -61,47 +61,49 @@ def get_session(uid: str) -> Session:
     return Session.objects.get(uid=uid)
 
 
-def release(client: Client, **more: Any) -> Any:
-    shown = get_page(client)
-    sent = {
+def release(client: Client, **fields: Any) -> Any:
+    page = get_page(client)
+    data = {
         "edition": WorkingCopy.objects.get().edition_id,
-        "seen_version": re.findall(r'name="seen_version" value="(\d+)"', shown)[0],
-        "seen": re.findall(r'name="seen" value="(\w+)"', shown)[0],
-        "lines": re.findall(r'name="lines" value="([^"]+)"[^>]* checked', shown),
+        "seen_version": re.findall(r'name="seen_version" value="(\d+)"', page)[0],
+        "seen": re.findall(r'name="seen" value="(\w+)"', page)[0],
+        "lines": re.findall(r'name="lines" value="([^"]+)"[^>]* checked', page),
         "title": "",
         "text": "",
         "act": "release",
         "announce": "1",
     }
-    return client.post(PAGE, {**sent, **more})
+    return client.post(PAGE, {**data, **fields})
 
 
 def test_form_saves_into_the_working_copy(admin_client: Client, copy: WorkingCopy, client: Client) -> None:
-    public = client.get("/2021/schedule/").content
-    answer = save_form(admin_client, get_session("s1"), title="A new title")
-    shown = get_page(admin_client, address(get_session("s1"), "change"))
+    public_page = client.get("/2021/schedule/").content
+    response = save_form(admin_client, get_session("s1"), title="A new title")
+    form_page = get_page(admin_client, address(get_session("s1"), "change"))
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert get_session("s1").title == "Session 1"
-    assert 'value="A new title"' in shown
-    assert "Working copy: 1 change not released" in shown
-    assert client.get("/2021/schedule/").content == public
+    assert 'value="A new title"' in form_page
+    assert "Working copy: 1 change not released" in form_page
+    assert client.get("/2021/schedule/").content == public_page
     assert "A new title" in get_page(admin_client, address(Session, "changelist"))
 
 
-def test_stale_form_shows_what_the_working_copy_holds(admin_client: Client, copy: WorkingCopy) -> None:
+def test_stale_form_is_refused_with_the_value_of_the_working_copy(
+    admin_client: Client, copy: WorkingCopy
+) -> None:
     row = get_session("s1")
     path = address(row, "change")
-    sent = form_data(admin_client, path, "session_form")
+    data = form_data(admin_client, path, "session_form")
     save_form(admin_client, row, title="First")
-    answer = admin_client.post(path, {**sent, "title": "Second"})
+    response = admin_client.post(path, {**data, "title": "Second"})
 
-    assert answer.status_code == 409
-    assert "First" in answer.text
+    assert response.status_code == 409
+    assert "First" in response.text
     assert len(pending_rows([copy.__class__.objects.get()])) == 1
 
 
-def test_history_says_what_is_pending(admin_client: Client, copy: WorkingCopy) -> None:
+def test_history_links_to_pending_changes(admin_client: Client, copy: WorkingCopy) -> None:
     link = f'Pending, not released: <a href="{PAGE}?edition={copy.edition_id}">'
     histories = [address(get_session(uid), "history") for uid in ("s1", "s2")]
     save_form(admin_client, get_session("s1"), title="Planned")
@@ -111,18 +113,18 @@ def test_history_says_what_is_pending(admin_client: Client, copy: WorkingCopy) -
     assert [link in get_page(admin_client, path) for path in histories] == [False, False]
 
 
-def test_release_makes_it_public_and_announces_it(admin_client: Client, copy: WorkingCopy) -> None:
-    releasing_now = get_page(admin_client)
+def test_release_publishes_and_announces_the_changes(admin_client: Client, copy: WorkingCopy) -> None:
+    page_before = get_page(admin_client)
     save_form(admin_client, get_session("s1"), title="A new title")
-    shown = get_page(admin_client)
-    answer = release(admin_client)
-    announced = Release.objects.get()
+    page = get_page(admin_client)
+    response = release(admin_client)
+    public_release = Release.objects.get()
 
-    assert "0 changes not released" in releasing_now
-    assert "A new title" in shown
-    assert answer.status_code == 302
+    assert "0 changes not released" in page_before
+    assert "A new title" in page
+    assert response.status_code == 302
     assert get_session("s1").title == "A new title"
-    assert announced.number == 1
+    assert public_release.number == 1
     assert "The working copy is as the public sees it" not in get_page(
         admin_client, address(Session, "changelist")
     )
@@ -141,14 +143,16 @@ def test_announced_changes_name_new_rooms(admin_client: Client, copy: WorkingCop
     assert Release.objects.order_by("-number")[0].changes[0]["after"][2] == "The Annex"
 
 
-def test_second_release_hears_who_was_first(admin_client: Client, copy: WorkingCopy) -> None:
+def test_second_release_is_refused_and_names_the_first(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, get_session("s1"), title="A new title")
-    old = WorkingCopy.objects.get().version
+    old_version = WorkingCopy.objects.get().version
     release(admin_client)
-    answer = admin_client.post(PAGE, {"edition": copy.edition_id, "act": "release", "seen_version": old})
+    response = admin_client.post(
+        PAGE, {"edition": copy.edition_id, "act": "release", "seen_version": old_version}
+    )
 
-    assert answer.status_code == 409
-    assert "Already released by admin at" in answer.text
+    assert response.status_code == 409
+    assert "Already released by admin at" in response.text
 
 
 def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
@@ -156,33 +160,33 @@ def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy,
     before = get_page(admin_client, "/2021/sessions/s1/")
     get_page(admin_client)
     admin_client.get(program.get_preview_url())
-    shown = admin_client.get("/2021/sessions/s1/", follow=True).text
-    list_shown = get_page(admin_client, "/2021/schedule/2021-04-06/")
+    preview = admin_client.get("/2021/sessions/s1/", follow=True).text
+    day_preview = get_page(admin_client, "/2021/schedule/2021-04-06/")
     releasing.release(copy, None, timezone.now())
     after = admin_client.get("/2021/sessions/s1/", follow=True).text
 
     assert "A new title" not in before
-    assert "A new title" in shown
-    assert "1 change isn’t released" in shown
-    assert "A new title" in list_shown
-    assert without_bar(after) == without_bar(shown)
+    assert "A new title" in preview
+    assert "1 change isn’t released" in preview
+    assert "A new title" in day_preview
+    assert without_preview_bar(after) == without_preview_bar(preview)
 
 
-def without_bar(markup: str) -> str:
+def without_preview_bar(markup: str) -> str:
     markup = re.sub(r'<aside class="preview".*?</aside>', "", markup, flags=re.DOTALL)
     return re.sub(r"csrf\w+|nonce-\S+", "", markup)
 
 
-def test_undo_of_a_bulk_action_drops_it(admin_client: Client, copy: WorkingCopy) -> None:
-    after = run_action(admin_client, "cancel", [get_session("s1"), get_session("s2")], reason="")
-    link = re.findall(r'href="(/admin/acts/\d+/take-back/)"', after)[0]
-    working = working_statuses()
-    asked = get_page(admin_client, link)
-    answer = admin_client.post(link, follow=True)
+def test_undo_of_a_bulk_action_drops_its_pending_changes(admin_client: Client, copy: WorkingCopy) -> None:
+    page = run_action(admin_client, "cancel", [get_session("s1"), get_session("s2")], reason="")
+    link = re.findall(r'href="(/admin/acts/\d+/take-back/)"', page)[0]
+    statuses = working_statuses()
+    preview = get_page(admin_client, link)
+    response = admin_client.post(link, follow=True)
 
-    assert working == ["cancelled", "cancelled"]
-    assert "Session 1" in asked
-    assert "2 changes taken back" in answer.text
+    assert statuses == ["cancelled", "cancelled"]
+    assert "Session 1" in preview
+    assert "2 changes taken back" in response.text
     assert working_statuses() == ["published", "published"]
     assert PendingChanges.objects.count() == 0
 
@@ -192,42 +196,44 @@ def working_statuses() -> list[str]:
         return [*Session.objects.order_by("uid").values_list("status", flat=True)]
 
 
-def test_release_is_reverted_for_the_public(admin_client: Client, copy: WorkingCopy) -> None:
+def test_undo_of_a_release_restores_the_public_program(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, get_session("s1"), title="Released")
     release(admin_client)
-    act = ChangeSet.objects.get(detail=releasing.RELEASE_DETAIL)
-    answer = admin_client.post(f"/admin/acts/{act.pk}/take-back/")
+    change_set = ChangeSet.objects.get(detail=releasing.RELEASE_DETAIL)
+    response = admin_client.post(f"/admin/acts/{change_set.pk}/take-back/")
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert get_session("s1").title == "Session 1"
     assert pending_rows(open_copies()) == {}
 
 
-def test_timetable_editor_plans_in_the_working_copy(
+def test_timetable_editor_saves_into_the_working_copy(
     admin_client: Client, copy: WorkingCopy, program: Edition
 ) -> None:
     room = make.make_room(program, "Annex", slug="annex")
     path = "/admin/schedule/session/timetable/?edition=" + str(program.pk)
-    sent = form_data(admin_client, path, "timetable")
+    data = form_data(admin_client, path, "timetable")
     key = f"room-{get_session('s1').pk}"
-    name = next(name for name in sent if name == key or name.endswith(f"{get_session('s1').pk}-room"))
-    answer = admin_client.post(path, {**sent, name: room.pk, "_save": "1"})
-    shown = get_page(admin_client, answer["Location"])
-    public = get_session("s1").room
+    name = next(name for name in data if name == key or name.endswith(f"{get_session('s1').pk}-room"))
+    response = admin_client.post(path, {**data, name: room.pk, "_save": "1"})
+    page = get_page(admin_client, response["Location"])
+    public_room = get_session("s1").room
 
-    assert "saved=" in answer["Location"]
-    assert public is not None
-    assert public.slug == "hall-a"
-    assert re.search(r"/admin/acts/\d+/take-back/", shown)
+    assert "saved=" in response["Location"]
+    assert public_room is not None
+    assert public_room.slug == "hall-a"
+    assert re.search(r"/admin/acts/\d+/take-back/", page)
     with show_working_copy(open_copies()):
-        working = get_session("s1").room
-        assert working is not None
-        assert working.slug == "annex"
+        working_room = get_session("s1").room
+        assert working_room is not None
+        assert working_room.slug == "annex"
 
 
-def test_new_session_with_its_rows_waits(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
+def test_new_session_with_a_role_is_pending(
+    admin_client: Client, copy: WorkingCopy, program: Edition
+) -> None:
     path = address(Session, "add") + f"?edition={program.pk}"
-    sent = form_data(admin_client, path, "session_form")
+    data = form_data(admin_client, path, "session_form")
     person = make.make_person("Grace Hopper")
     rows = {
         "roles-TOTAL_FORMS": "1",
@@ -237,41 +243,43 @@ def test_new_session_with_its_rows_waits(admin_client: Client, copy: WorkingCopy
         "roles-0-affiliation": "",
         "roles-0-position": "",
     }
-    answer = admin_client.post(path, {**sent, "title": "Late", "uid": "late", **rows})
+    response = admin_client.post(path, {**data, "title": "Late", "uid": "late", **rows})
     pending = pending_rows(open_copies())
-    opened = get_page(admin_client, PAGE)
-    change = re.findall(r'href="(/admin/schedule/session/\d+/change/)"', opened)[0]
+    page = get_page(admin_client, PAGE)
+    address_of_new = re.findall(r'href="(/admin/schedule/session/\d+/change/)"', page)[0]
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert not Session.objects.filter(uid="late").exists()
     assert {row.model for row in pending.values()} == {"schedule.session", "schedule.sessionrole"}
-    assert 'value="Late"' in get_page(admin_client, change)
+    assert 'value="Late"' in get_page(admin_client, address_of_new)
 
 
-def test_paper_form_parts_status_from_texts(admin_client: Client, copy: WorkingCopy) -> None:
+def test_paper_form_saves_the_title_at_once_and_the_status_as_pending(
+    admin_client: Client, copy: WorkingCopy
+) -> None:
     paper = Paper.objects.get(title="Paper 11")
-    answer = save_form(admin_client, paper, title="Retitled", status="draft")
+    response = save_form(admin_client, paper, title="Retitled", status="draft")
     paper.refresh_from_db()
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert (paper.title, paper.status) == ("Retitled", "published")
     assert [row.label for row in pending_rows(open_copies()).values()] == ["Retitled"]
     assert paper.presentations.count() == 1
 
 
-def test_rooms_on_the_form_of_the_edition_wait(
+def test_rooms_on_the_form_of_the_edition_are_pending(
     admin_client: Client, copy: WorkingCopy, program: Edition
 ) -> None:
-    answer = save_form(admin_client, program, name="MLSys XXI", **{"rooms-0-name": "Aula"})
+    response = save_form(admin_client, program, name="MLSys XXI", **{"rooms-0-name": "Aula"})
     program.refresh_from_db()
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert program.name == "MLSys XXI"
     assert Room.objects.get().name == "Hall A"
     assert len(pending_rows(open_copies())) == 1
 
 
-def test_chosen_changes_are_released_alone(admin_client: Client, copy: WorkingCopy) -> None:
+def test_only_chosen_changes_are_released(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, get_session("s1"), title="Urgent")
     save_form(admin_client, get_session("s2"), title="Later")
     row = f"schedule.session:{get_session('s1').pk}"
@@ -281,39 +289,39 @@ def test_chosen_changes_are_released_alone(admin_client: Client, copy: WorkingCo
     assert "1 change not released" in get_page(admin_client)
 
 
-def test_discarding_asks_first(admin_client: Client, copy: WorkingCopy) -> None:
+def test_discarding_needs_a_confirmation(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, get_session("s1"), title="Not so")
-    asked = release(admin_client, act="discard", all="1")
-    before = PendingChanges.objects.count()
+    confirmation_page = release(admin_client, act="discard", all="1")
+    count_before = PendingChanges.objects.count()
     release(admin_client, act="discard", all="1", confirmed="1")
 
-    assert "Session 1" in asked.text or "Not so" in asked.text
-    assert (before, PendingChanges.objects.count()) == (1, 0)
+    assert "Session 1" in confirmation_page.text or "Not so" in confirmation_page.text
+    assert (count_before, PendingChanges.objects.count()) == (1, 0)
 
 
 def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, get_session("s1"), title="Planned")
-    past = release(admin_client, act="plan", release_at="2020-01-01T10:00")
+    refused = release(admin_client, act="plan", release_at="2020-01-01T10:00")
     release(admin_client, act="plan", release_at="2050-01-01T10:00")
-    shown = get_page(admin_client)
+    page = get_page(admin_client)
     WorkingCopy.objects.update(release_at=timezone.now())
-    desk = get_page(admin_client, address(Session, "changelist"))
+    page_after = get_page(admin_client, address(Session, "changelist"))
 
-    assert "Choose a moment in the future." in past.text
-    assert "Will be released at" in shown
-    assert "0 changes not released" in desk
+    assert "Choose a moment in the future." in refused.text
+    assert "Will be released at" in page
+    assert "0 changes not released" in page_after
     assert get_session("s1").title == "Planned"
     assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL, user_name="admin").exists()
 
 
-def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: WorkingCopy) -> None:
+def test_page_shows_clashes_that_a_release_would_bring(admin_client: Client, copy: WorkingCopy) -> None:
     person = make.make_person("Busy Chair")
     for uid in ("s1", "s2"):
         make.add_role(get_session(uid), person, "chair")
     other = get_session("s2")
     other.start, other.end = other.start.replace(hour=20), other.end.replace(hour=21)
     other.save()
-    before = get_page(admin_client)
+    page_before = get_page(admin_client)
     row = get_session("s2")
     start = get_session("s1").start.astimezone(row.edition.zone)
     save_form(
@@ -324,29 +332,29 @@ def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: Work
         end_0=f"{start:%Y-%m-%d}",
         end_1=f"{start:%H:%M}"[:-2] + "50",
     )
-    shown = get_page(admin_client)
+    page_after = get_page(admin_client)
 
-    assert "would bring" not in before
-    assert "Busy Chair" in shown
+    assert "would bring" not in page_before
+    assert "Busy Chair" in page_after
 
 
-def test_editor_sees_it_and_takes_back_own_changes_only(
+def test_editor_takes_back_only_own_changes_and_cannot_release(
     admin_client: Client, copy: WorkingCopy, client: Client, program: Edition
 ) -> None:
     client.force_login(add_member("editor", program, "editor"))
     save_form(admin_client, get_session("s1"), title="Chair’s")
     save_form(client, get_session("s2"), title="Editor’s")
-    shown = get_page(client)
+    page = get_page(client)
     chairs, editors = PendingChanges.objects.order_by("pk").values_list("act", flat=True)
 
-    assert "Release all now" not in shown
+    assert "Release all now" not in page
     assert client.post(PAGE, {"edition": program.pk, "act": "release"}).status_code == 403
     assert client.get(f"/admin/acts/{chairs}/take-back/").status_code == 403
     assert client.post(f"/admin/acts/{editors}/take-back/").status_code == 302
     assert [row.label for row in pending_rows(open_copies()).values()] == ["Chair’s"]
 
 
-def test_chairs_of_other_editions_see_nothing_of_it(
+def test_pending_changes_are_hidden_from_chairs_of_other_editions(
     admin_client: Client, copy: WorkingCopy, client: Client
 ) -> None:
     other = add_member("other", make.make_edition(2022), "chair")
@@ -357,13 +365,13 @@ def test_chairs_of_other_editions_see_nothing_of_it(
 
     assert "Pending" in get_page(admin_client, pages[2])
     for path in pages:
-        answer = client.get(path)
-        assert answer.status_code == 200
-        assert b"Pending" not in answer.content
-        assert b"not released" not in answer.content
+        response = client.get(path)
+        assert response.status_code == 200
+        assert b"Pending" not in response.content
+        assert b"not released" not in response.content
 
 
-def test_pages_do_nothing_for_strangers(copy: WorkingCopy, client: Client) -> None:
+def test_anonymous_requests_make_no_planned_release(copy: WorkingCopy, client: Client) -> None:
     releasing.plan_release(copy, None, timezone.now(), announcement=releasing.Announcement("News"))
     for send in (client.get, client.post):
         assert send(address(Session, "changelist")).status_code == 302
@@ -371,7 +379,7 @@ def test_pages_do_nothing_for_strangers(copy: WorkingCopy, client: Client) -> No
     assert not Release.objects.exists()
 
 
-def test_deleted_paper_goes_at_once(admin_client: Client, copy: WorkingCopy) -> None:
+def test_deleted_paper_is_public_at_once(admin_client: Client, copy: WorkingCopy) -> None:
     paper = Paper.objects.get(title="Paper 11")
     save_form(admin_client, Presentation.objects.get(uid="t11"), board="7")
     admin_client.post(address(paper, "delete"), {"post": "yes"})
