@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
+from content.revision import lock
 from schedule.models import Presentation, Session, SessionRole
 from tests import factories as make
 from tests.posted import address, autocomplete_choices, date_and_time, formset, run_action
@@ -126,7 +127,7 @@ def test_nonexistent_or_ambiguous_local_time_is_refused(day: str, message: str, 
 
 
 def test_saving_keeps_the_second_occurrence_of_an_ambiguous_time(admin_client: Client) -> None:
-    second_occurrence = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 for the second time
+    second_occurrence = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 CET, an hour after 02:30 CEST
     session = make.make_session(make_berlin_edition(), start=second_occurrence)
     times = date_and_time("start", "2026-10-25", "02:30") | date_and_time("end", "2026-10-25", "03:30")
     response = admin_client.post(address(session, "change"), form_data(title="Renamed", **times))
@@ -170,7 +171,9 @@ def test_saving_150_presentations_makes_as_many_queries_as_3(admin_client: Clien
     query_counts = []
     for row_count in (3, 3, 150):
         session = make.make_session(edition)
-        rows = [talk_row(make.make_presentation(session, make.make_paper(edition))) for _ in range(row_count)]
+        with lock():
+            papers = [make.make_paper(edition) for _ in range(row_count)]
+            rows = [talk_row(make.make_presentation(session, paper)) for paper in papers]
         rows[-1]["board"] = "B7"
         values = form_data(formset("presentations", rows))
         with CaptureQueriesContext(connection) as queries:
@@ -201,14 +204,8 @@ def test_roles_are_stored_in_the_entered_order(admin_client: Client) -> None:
     session = make.make_session(make_berlin_edition())
     ada, bob = make.add_role(session, "Ada"), make.add_role(session, "Bob")
     stored_rows = [
-        {
-            "id": role.pk,
-            "session": session.pk,
-            "role": role.role,
-            "person": role.person_id,
-            "position": position,
-        }
-        for role, position in ((ada, 2), (bob, 1))
+        {"id": row.pk, "session": session.pk, "role": row.role, "person": row.person_id, "position": position}
+        for row, position in ((ada, 2), (bob, 1))
     ]
     new_row = {"role": "chair", "person": make.make_person("Eve").pk}
     admin_client.post(address(session, "change"), form_data(formset("roles", stored_rows, [new_row])))
@@ -267,9 +264,8 @@ def test_autocomplete_offers_rows_of_the_edition_and_sessions_with_times(admin_c
 
 def test_room_of_another_edition_is_refused(admin_client: Client) -> None:
     room = make.make_room(make.make_edition(2020))
-    page = admin_client.post(
-        address(Session, "add"), form_data(edition=make_berlin_edition().pk, room=room.pk)
-    )
+    data = form_data(edition=make_berlin_edition().pk, room=room.pk)
+    page = admin_client.post(address(Session, "add"), data)
 
     assert "The room belongs to another edition." in page.text
 

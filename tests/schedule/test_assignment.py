@@ -30,17 +30,14 @@ def session(
 def suggestions_by_paper(
     papers: list[PaperFeatures], sessions: list[SessionProfile]
 ) -> dict[int, tuple[int, Reason]]:
-    return {
-        suggestion.paper: (suggestion.session, suggestion.reason) for suggestion in suggest(papers, sessions)
-    }
+    return {row.paper: (row.session, row.reason) for row in suggest(papers, sessions)}
 
 
 def test_topic_of_a_sessions_papers_outranks_common_words() -> None:
     vision = session(1, papers=[paper(91, VISION), paper(92, VISION)])
     logic = session(2, papers=[paper(93, LOGIC, ["compilers"])])
-    assert suggestions_by_paper(
-        [paper(1, VISION, ["compilers"]), paper(2, None, ["compilers"])], [vision, logic]
-    ) == {
+    papers = [paper(1, VISION, ["compilers"]), paper(2, None, ["compilers"])]
+    assert suggestions_by_paper(papers, [vision, logic]) == {
         1: (1, Reason.TOPIC),
         2: (2, Reason.LIKENESS),
     }
@@ -48,9 +45,8 @@ def test_topic_of_a_sessions_papers_outranks_common_words() -> None:
 
 def test_empty_session_is_matched_by_the_topic_in_its_title() -> None:
     sessions = [session(1, words=["logic"]), session(2, words=["computer", "vision"])]
-    assert suggestions_by_paper([paper(1, VISION, topic_words=["vision"])], sessions) == {
-        1: (2, Reason.TITLE)
-    }
+    suggestions = suggestions_by_paper([paper(1, VISION, topic_words=["vision"])], sessions)
+    assert suggestions == {1: (2, Reason.TITLE)}
 
 
 def test_suggestions_do_not_exceed_the_capacity_of_a_session() -> None:

@@ -76,13 +76,8 @@ def poster_by(*presenters: int, key: str, board: str = "", topic: int = 0) -> Po
 
 
 def test_posters_of_one_presenter_are_next_to_each_other() -> None:
-    posters = [
-        poster_by(1, key="a"),
-        poster_by(2, key="b"),
-        poster_by(3, key="c"),
-        poster_by(1, key="d"),
-        poster_by(2, 1, key="e"),
-    ]
+    presenters = {"a": [1], "b": [2], "c": [3], "d": [1], "e": [2, 1]}
+    posters = [poster_by(*people, key=key) for key, people in presenters.items()]
     assert assign_boards([["1", "2", "3", "4", "5"]], posters) == {
         "a": "1",
         "d": "2",
@@ -93,12 +88,8 @@ def test_posters_of_one_presenter_are_next_to_each_other() -> None:
 
 
 def test_posters_are_next_to_the_fixed_one_of_their_presenter() -> None:
-    posters = [
-        poster_by(2, key="x"),
-        poster_by(1, key="a"),
-        poster_by(3, key="y"),
-        poster_by(1, key="fixed", board="A3"),
-    ]
+    free = [poster_by(person, key=key) for key, person in (("x", 2), ("a", 1), ("y", 3))]
+    posters = [*free, poster_by(1, key="fixed", board="A3")]
     assert assign_boards([["A1", "A2", "A3", "A4"]], posters) == {
         "fixed": "A3",
         "a": "A2",
@@ -108,12 +99,8 @@ def test_posters_are_next_to_the_fixed_one_of_their_presenter() -> None:
 
 
 def test_each_topic_starts_in_a_new_row() -> None:
-    posters = [
-        poster_by(key="a"),
-        poster_by(key="b", topic=1),
-        poster_by(key="c", topic=1),
-        poster_by(key="d", topic=2),
-    ]
+    topics = {"a": 0, "b": 1, "c": 1, "d": 2}
+    posters = [poster_by(key=key, topic=topic) for key, topic in topics.items()]
     rows = [["A1", "A2"], ["B1", "B2"], ["C1", "C2"]]
     assert assign_boards(rows, posters, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
     with pytest.raises(ValidationError) as error:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from conference.models import Edition
+from content.revision import lock
 from schedule.models import Session
 from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
 from tests.posted import address, date_and_time, formset
@@ -28,10 +29,10 @@ def clashing_sessions(edition: Edition) -> tuple[Session, Session]:
 
 
 def test_form_shows_the_clashes_of_its_session(admin_client: Client, clashing_sessions: Any) -> None:
-    page = admin_client.get(address(clashing_sessions[0], "change")).text
+    chaired, _other = clashing_sessions
+    page = admin_client.get(address(chaired, "change")).text
     person, first, second = (
-        f'<a href="{address(row, "change")}">'
-        for row in (clashing_sessions[0].roles.get().person, *clashing_sessions)
+        f'<a href="{address(row, "change")}">' for row in (chaired.roles.get().person, *clashing_sessions)
     )
 
     assert "1 clash</h2>" in page
@@ -59,19 +60,14 @@ def test_saving_with_a_clash_succeeds_with_a_warning(
 ) -> None:
     values = {"kind": "oral", "status": "published", "title": "First", "uid": "First"}
     values |= date_and_time("start", "2021-04-06", "08:30") | date_and_time("end", "2021-04-06", "09:30")
-    role = clashing_sessions[0].roles.get()
-    row = {
-        "id": role.pk,
-        "session": clashing_sessions[0].pk,
-        "role": "chair",
-        "person": role.person_id,
-        "position": 1,
-    }
+    session, _other = clashing_sessions
+    role = session.roles.get()
+    row = {"id": role.pk, "session": session.pk, "role": "chair", "person": role.person_id, "position": 1}
     values |= formset("roles", [row]) | formset("presentations")
-    page = admin_client.post(address(clashing_sessions[0], "change"), values, follow=True)
-    clashing_sessions[0].refresh_from_db()
+    page = admin_client.post(address(session, "change"), values, follow=True)
+    session.refresh_from_db()
 
-    assert clashing_sessions[0].start == MORNING + timedelta(minutes=30)
+    assert session.start == MORNING + timedelta(minutes=30)
     warning = next(message for message in page.context["messages"] if message.level_tag == "warning")
     assert str(warning) == (
         "Saved, with 1 clash: Ada &amp; Co.: in two places at once: Oral session “Second”, "
@@ -168,8 +164,9 @@ def test_page_without_clashes_or_editions_says_so(admin_client: Client) -> None:
 
 def test_page_lists_100_clashes(admin_client: Client, edition: Edition) -> None:
     session = make_session(edition)
-    for _ in range(101):
-        make_presentation(session, start=MORNING + timedelta(hours=2), end=MORNING + timedelta(hours=2))
+    with lock():
+        for _ in range(101):
+            make_presentation(session, start=MORNING + timedelta(hours=2), end=MORNING + timedelta(hours=2))
     first, second = (admin_client.get(f"{CLASHES}?kind=outside_session&page={page}") for page in (1, 2))
 
     assert [len(page.context["clashes"]) for page in (first, second)] == [100, 1]

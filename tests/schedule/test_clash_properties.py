@@ -37,22 +37,22 @@ def programs(draw: st.DrawFn) -> ClashProgram:
         parent = sessions[0] if sessions and is_part else None
         room, kind = draw(st.sampled_from([None, *ROOMS])), draw(st.sampled_from(["oral", "poster"]))
         subject = ClashSubject("session", pk, f"s{pk}", "Session", "Oral")
-        sessions.append(
-            ClashEvent(subject, kind, *draw_span(draw), parent=parent, room=room, people=draw(people))
-        )
+        start, end = draw_span(draw)
+        fields: dict[str, Any] = {"parent": parent, "room": room, "people": draw(people)}
+        sessions.append(ClashEvent(subject, kind, start, end, **fields))
     talks = []
     for pk in range(1, draw(st.integers(0, 5)) + 1):
         session, timed = draw(st.sampled_from(sessions)), draw(st.booleans())
         start, end = draw_span(draw) if timed else (session.start, session.end)
         subject = ClashSubject("presentation", pk, f"t{pk}", "Talk", "Oral")
         board = draw(st.sampled_from(["", "1", "2"]))
-        fields: dict[str, Any] = {"session": session, "timed": timed, "people": draw(people), "board": board}
+        fields = {"session": session, "timed": timed, "people": draw(people), "board": board}
         talks.append(ClashEvent(subject, "oral", start, end, **fields))
     return ClashProgram(ZoneInfo("Europe/Berlin"), sessions, talks, ROOMS, PEOPLE)
 
 
 def contains(event: ClashEvent, other: ClashEvent) -> bool:
-    """Return whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
+    """Return whether `other` takes place inside `event`: a session, its parts, and the talks in both."""
     if not event.is_session:
         # A talk without its own time takes place with its session.
         session = None if event.timed or event.is_poster else event.session
@@ -80,9 +80,9 @@ def pairs_by_rules(program: ClashProgram, *kinds: ClashKind) -> set[frozenset[tu
 
 @given(programs())
 def test_person_clashes_equal_a_comparison_of_all_pairs(program: ClashProgram) -> None:
-    assert pairs_by_rules(program, ClashKind.PERSON, ClashKind.POSTER) == pairs_by_comparison(
-        program.events, "people"
-    )
+    expected = pairs_by_comparison(program.events, "people")
+
+    assert pairs_by_rules(program, ClashKind.PERSON, ClashKind.POSTER) == expected
 
 
 @given(programs())
@@ -105,22 +105,18 @@ def test_every_part_outside_its_parent_is_reported(program: ClashProgram) -> Non
         if (parent := event.parent or event.session)
         and not parent.start <= event.start <= event.end <= parent.end
     }
-    clashes = [
-        clash
-        for clash in apply_rules(program)
-        if clash.kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
-    ]
-    ending_early = {
-        clash.subjects[0].key for clash in apply_rules(program) if clash.kind == ClashKind.ENDS_EARLY
+    first_subjects = [(clash.kind, clash.subjects[0].key) for clash in apply_rules(program)]
+    reported = {
+        key for kind, key in first_subjects if kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
     }
-    reported = {clash.subjects[0].key for clash in clashes}
-    in_session_ending_early = {
+    sessions_ending_early = {key for kind, key in first_subjects if kind == ClashKind.ENDS_EARLY}
+    talks_of_those = {
         event.subject.key
         for event in program.talks
-        if event.session and event.session.subject.key in ending_early
+        if event.session and event.session.subject.key in sessions_ending_early
     }
 
-    assert reported <= outside <= reported | in_session_ending_early
+    assert reported <= outside <= reported | talks_of_those
 
 
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(1, 5)), max_size=8))

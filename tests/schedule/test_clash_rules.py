@@ -350,10 +350,9 @@ def test_part_that_begins_or_ends_outside_its_parent_is_a_clash(
 ) -> None:
     parent = session(1)
 
-    assert (
-        kinds_and_severities(parent, session(2, first, last, parent=parent))
-        == [(ClashKind.OUTSIDE_PARENT, Severity.SERIOUS)] * clash_count
-    )
+    expected = [(ClashKind.OUTSIDE_PARENT, Severity.SERIOUS)] * clash_count
+
+    assert kinds_and_severities(parent, session(2, first, last, parent=parent)) == expected
 
 
 # Boards and halls
@@ -361,8 +360,8 @@ def test_part_that_begins_or_ends_outside_its_parent_is_a_clash(
 
 def test_board_used_by_several_talks_is_one_clash() -> None:
     parent = session(1, 0, 60, "poster")
-    clash_spans = {1: (10, 30), 2: (0, 40), 3: (30, 35), 4: (40, 60)}
-    rows = [talk(pk, *span, parent, kind="poster", board=" a  1") for pk, span in clash_spans.items()]
+    minutes = {1: (10, 30), 2: (0, 40), 3: (30, 35), 4: (40, 60)}
+    rows = [talk(pk, *span, parent, kind="poster", board=" a  1") for pk, span in minutes.items()]
     [clash] = find_clashes(parent, *rows)
 
     assert clash.message == "Board  a  1 is used 3 times in Session “S1”: Talk “T2”, Talk “T1”, Talk “T3”."
@@ -373,24 +372,17 @@ def test_board_used_by_several_talks_is_one_clash() -> None:
     ]
 
 
-def test_boards_are_compared_ignoring_case_and_repeated_spaces() -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "clash_count"),
+    [("A 1", "a  1 ", 1), ("A1", "A 1", 0), ("", "", 0), (" ", " ", 0)],
+)
+def test_boards_are_compared_ignoring_case_and_repeated_spaces(
+    first: str, second: str, clash_count: int
+) -> None:
     parent = session(1, 0, 60, "poster")
-    for board, other_board, clash_count in (
-        ("A 1", "a  1 ", 1),
-        ("A1", "A 1", 0),
-        ("", "", 0),
-        (" ", " ", 0),
-    ):
-        assert (
-            len(
-                find_clashes(
-                    parent,
-                    untimed_poster(1, parent, board=board),
-                    untimed_poster(2, parent, board=other_board),
-                )
-            )
-            == clash_count
-        )
+    posters = [untimed_poster(pk, parent, board=board) for pk, board in ((1, first), (2, second))]
+
+    assert len(find_clashes(parent, *posters)) == clash_count
 
 
 @pytest.mark.parametrize(

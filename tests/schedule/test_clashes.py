@@ -225,12 +225,9 @@ def test_outside_and_ending_early_querysets_agree_with_the_clashes(edition: Edit
     for clash in clashes.find_clashes(edition).all:
         pks_by_kind[clash.kind.value].add(clash.subjects[0].pk)
 
+    ending_early = {row.pk for row in Session.objects.ending_early()}
     assert {row.pk for row in Presentation.objects.outside_session()} == pks_by_kind["outside_session"]
-    assert (
-        {parent.pk for parent in Session.objects.ending_early()}
-        == pks_by_kind["ends_early"]
-        == {hour_long.pk}
-    )
+    assert ending_early == pks_by_kind["ends_early"] == {hour_long.pk}
 
 
 # Boards
@@ -242,9 +239,9 @@ def test_board_used_twice_in_one_session_is_a_clash(edition: Edition) -> None:
         make_presentation(posters, make_paper(edition, title=title), kind="poster", board=board)
     make_presentation(later, make_paper(edition), kind="poster", board="B 7")
 
-    assert clash_messages(edition) == [
-        "Board B 7 is used 2 times in Poster session “P”: Poster “A”, Poster “B”."
-    ]
+    [message] = clash_messages(edition)
+
+    assert message == "Board B 7 is used 2 times in Poster session “P”: Poster “A”, Poster “B”."
 
 
 def test_board_may_be_used_again_later_or_in_another_room(edition: Edition) -> None:
@@ -300,12 +297,8 @@ def test_find_clashes_about_returns_the_clashes_of_the_given_rows(edition: Editi
         add_role(chaired, person, "chair")
     presentation = talk(third, 0, 15, paper=paper_by(edition, ada))
 
-    assert [len(clashes.find_clashes_about([row])) for row in (first, second, third, presentation)] == [
-        2,
-        3,
-        3,
-        2,
-    ]
+    counts = [len(clashes.find_clashes_about([row])) for row in (first, second, third, presentation)]
+    assert counts == [2, 3, 3, 2]
     assert len(clashes.find_clashes_about([first, second, third])) == 4
     assert clashes.find_clashes_about([]) == []
 
@@ -333,13 +326,8 @@ def test_clash_difference_separates_new_and_solved_clashes(edition: Edition) -> 
     )
 
     assert (len(unchanged.all), unchanged.new, unchanged.solved) == (1, [], [])
-    assert [
-        [row.message[:3] for row in group] for group in (difference.all, difference.new, difference.solved)
-    ] == [
-        ["Bob"],
-        ["Bob"],
-        ["Ada"],
-    ]
+    groups = difference.all, difference.new, difference.solved
+    assert [[clash.message[:3] for clash in group] for group in groups] == [["Bob"], ["Bob"], ["Ada"]]
 
 
 def test_clash_difference_of_one_moved_talk(edition: Edition) -> None:
@@ -354,7 +342,7 @@ def test_clash_difference_of_one_moved_talk(edition: Edition) -> None:
 
 def test_sessions_of_a_clash_include_those_of_its_talks(edition: Edition) -> None:
     for _ in range(3):
-        make_person()  # The extra person makes primary keys of people and talks differ.
+        make_person()  # Extra people make the primary keys of people and talks differ.
     ada = make_person("Ada")
     parent, other = session(edition), session(edition)
     talk(parent, 0, 15, paper=paper_by(edition, ada))

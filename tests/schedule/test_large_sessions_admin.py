@@ -61,8 +61,11 @@ def test_saving_without_the_rows_keeps_the_presentations(admin_client: Client, h
 def test_posted_rows_are_saved_though_the_limit_was_exceeded_meanwhile(
     admin_client: Client, hall: Session
 ) -> None:
-    rows = [{"id": row.pk, "position": 4 - row.position, "kind": "poster", "paper": row.paper_id,
-             "status": "published"} for row in hall.presentations.order_by("position")]  # fmt: skip
+    common = {"kind": "poster", "status": "published"}
+    rows = [
+        {"id": row.pk, "position": 4 - row.position, "paper": row.paper_id, **common}
+        for row in hall.presentations.order_by("position")
+    ]
     inline = formset("presentations", rows)
     response = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id) | inline)
 

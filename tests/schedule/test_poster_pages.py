@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from conference.models import Edition
+from content.revision import lock
 from schedule.models import Presentation, Session
 from schedule.poster_pages import board_row_name
 from tests import factories as make
@@ -19,10 +20,11 @@ def hall(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> Session:
     monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
     session = make.make_session(edition, kind="poster", title="Wall")
     topics = [make.make_topic(edition, name, slug=name.lower()) for name in ("Vision", "Theory")]
-    for index, board in enumerate(("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4")):
-        author = "Émile Borel" if index % 2 else "Ada Lovelace"
-        paper = make.make_paper(edition, [author], title=f"Paper {board}", topic=topics[index // 4])
-        make.make_presentation(session, paper, kind="poster", board=board, uid=f"on-{board}")
+    with lock():
+        for index, board in enumerate(("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4")):
+            author = "Émile Borel" if index % 2 else "Ada Lovelace"
+            paper = make.make_paper(edition, [author], title=f"Paper {board}", topic=topics[index // 4])
+            make.make_presentation(session, paper, kind="poster", board=board, uid=f"on-{board}")
     return session
 
 

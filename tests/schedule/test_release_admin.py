@@ -112,12 +112,9 @@ ROOM, CANCELLED = "room:session:s1", "cancelled:session:s2"
 def test_concurrent_notes_on_different_lines_are_both_saved(
     admin_client: Client, published_release: Release
 ) -> None:
-    first, second = (
-        release_form_data(admin_client, published_release),
-        release_form_data(admin_client, published_release),
-    )
-    admin_client.post(change_address(published_release), {**first, f"lines-note-{ROOM}": "Two floors up"})
-    admin_client.post(change_address(published_release), {**second, f"lines-note-{CANCELLED}": "Ill"})
+    path, stale = change_address(published_release), release_form_data(admin_client, published_release)
+    admin_client.post(path, {**stale, f"lines-note-{ROOM}": "Two floors up"})
+    admin_client.post(path, {**stale, f"lines-note-{CANCELLED}": "Ill"})
 
     assert stored_notes(published_release) == {ROOM: "Two floors up", CANCELLED: "Ill"}
 
@@ -126,13 +123,11 @@ def test_concurrent_notes_on_different_lines_are_both_saved(
 def test_concurrent_notes_on_one_line_are_a_conflict(
     admin_client: Client, published_release: Release, own_change: dict[str, Any]
 ) -> None:
-    stale = release_form_data(admin_client, published_release)
-    admin_client.post(change_address(published_release), {**stale, f"lines-note-{ROOM}": "Two floors up"})
-    response = admin_client.post(change_address(published_release), {**stale, **own_change})
+    path, stale = change_address(published_release), release_form_data(admin_client, published_release)
+    admin_client.post(path, {**stale, f"lines-note-{ROOM}": "Two floors up"})
+    response = admin_client.post(path, {**stale, **own_change})
     notes_after_conflict = stored_notes(published_release)
-    admin_client.post(
-        change_address(published_release), {**stale, **own_change, f"lines-was-{ROOM}": "Two floors up"}
-    )
+    admin_client.post(path, {**stale, **own_change, f"lines-was-{ROOM}": "Two floors up"})
 
     assert "in the meantime: “Two floors up”. Save again to replace it." in response.text
     assert f'name="lines-was-{ROOM}" value="Two floors up"' in response.text

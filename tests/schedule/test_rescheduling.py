@@ -1,7 +1,4 @@
-"""Tests that changes of time or place are noted once, with any kind of write, and other changes are not.
-
-A row that was only created has not moved.
-"""
+"""Tests that any write that changes a time or room sets `rescheduled_at`, and that other changes do not."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

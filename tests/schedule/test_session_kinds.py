@@ -24,12 +24,8 @@ from tests.schedule.page_text import fetch, read_text
 
 pytestmark = pytest.mark.django_db
 
-# Cases in which a bug occurred or is likely.
-CUSTOM_KINDS = {
-    "a session counts as break, and keeps its own name": ("break", "Coffee walk"),
-    "a session counts as poster, and keeps its own name": ("poster", "Poster slam"),
-    "a session counts as invited talk, and keeps its own name": ("invited_talk", "Fireside chat"),
-}
+# Name of a custom kind by the built-in kind that it counts as.
+CUSTOM_KINDS = {"break": "Coffee walk", "poster": "Poster slam", "invited_talk": "Fireside chat"}
 
 
 @pytest.fixture
@@ -47,7 +43,7 @@ def stored_kind(row: Any) -> tuple[str, str, str]:
     return row.kind, row.counts_as, row.kind_name
 
 
-@pytest.mark.parametrize(("counts_as", "name"), CUSTOM_KINDS.values(), ids=CUSTOM_KINDS.keys())
+@pytest.mark.parametrize(("counts_as", "name"), CUSTOM_KINDS.items(), ids=CUSTOM_KINDS.keys())
 def test_rules_of_a_custom_kind_follow_what_it_counts_as(
     edition: Edition, client: Client, counts_as: str, name: str
 ) -> None:
@@ -140,13 +136,9 @@ def test_row_of_a_built_in_kind_changes_only_its_color(edition: Edition, client:
     kind.save()
 
     assert stored_kind(session) == ("oral", "oral", "")
-    assert (
-        "Oral session" in read_text(client, "/2021/schedule/"),
-        "Contributed" in read_text(client, "/2021/schedule/"),
-    ) == (
-        True,
-        False,
-    )
+    text = read_text(client, "/2021/schedule/")
+    assert "Oral session" in text
+    assert "Contributed" not in text
     assert [label for _, label in kind_choices("session", [kind])] == [*Session.Kind.labels]
     kind.delete()
 
@@ -303,11 +295,8 @@ def test_chair_of_one_of_two_editions_cannot_change_a_kind(edition: Edition, bof
 
     make.make_edition(2022)
     access = access_of(User.objects.get(pk=user.pk))
-    assert [access.may(action, SessionKind, bof) for action in ("view", "change", "delete")] == [
-        True,
-        False,
-        False,
-    ]
+    allowed = {action for action in ("view", "change", "delete") if access.may(action, SessionKind, bof)}
+    assert allowed == {"view"}
 
 
 def test_viewer_sees_the_name_of_a_custom_kind(edition: Edition, bof: SessionKind, client: Client) -> None:

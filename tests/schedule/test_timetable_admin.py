@@ -438,9 +438,7 @@ def test_editor_pages_have_no_untranslated_text(admin_client: Client, session: S
     for row, kind in ((session, "oral"), (posters, "poster")):
         make_presentation(row, paper, kind=kind)
     entered_texts = ["First", "Posters", "Engine", "Hall A", "MLSys 2021", "Plenary", "admin", "PDT"]
-    entered_texts += [
-        f"{day} {number} Apr" for number, day in enumerate(("Mon", "Tue", "Wed", "Thu", "Fri"), 5)
-    ]
+    entered_texts += ["Mon 5 Apr", "Tue 6 Apr", "Wed 7 Apr", "Thu 8 Apr", "Fri 9 Apr"]
     paths = [PAGE, "/admin/schedule/session/posters/"]
     paths += [
         f"/admin/schedule/session/{row.pk}/{page}/" for row, page in ((session, "talks"), (posters, "boards"))

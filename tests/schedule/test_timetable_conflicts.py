@@ -30,10 +30,7 @@ def move_meanwhile(session: Session, hours: int, **fields: Any) -> None:
 
 def conflicts_on(page: Any) -> list[tuple[str, str, str]]:
     """Return name and both values of each conflict on the page."""
-    return [
-        (difference["name"], difference["theirs"], difference["mine"])
-        for difference in page.context["differences"]
-    ]
+    return [(row["name"], row["theirs"], row["mine"]) for row in page.context["differences"]]
 
 
 def test_concurrent_move_is_refused_with_both_versions(admin_client: Client, sessions: list[Session]) -> None:
