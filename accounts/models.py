@@ -77,6 +77,6 @@ class Membership(models.Model):
         return f"{self.user} ({self.get_role_display()})"
 
     @property
-    def place(self) -> models.Model | None:
+    def scope(self) -> models.Model | None:
         """The edition or the series."""
         return self.edition or self.conference

@@ -68,7 +68,7 @@ class AccountPages(admin.AdminSite):
                 "edition", "conference"
             ),
             "sessions": sessions.order_by("-since"),
-            "here": current_key,
+            "current_session_key": current_key,
         }
         return TemplateResponse(request, "admin/account.html", context)
 

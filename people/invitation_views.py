@@ -93,7 +93,7 @@ def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None)
     if not request.user.is_authenticated:
         login(request, user, backend="accounts.access_scope.RoleBackend")
     message = _("Welcome. You are %(role)s of %(edition)s.")
-    messages.success(request, message % {"role": member.get_role_display(), "edition": member.place})
+    messages.success(request, message % {"role": member.get_role_display(), "edition": member.scope})
     query = f"?{urlencode({'edition': member.edition_id})}" if member.edition_id else ""
     return redirect(f"{reverse('admin:index')}{query}")
 
@@ -102,7 +102,7 @@ def show_invitation(
     request: HttpRequest, offer: Invitation, form: NewAccountForm | None = None
 ) -> HttpResponse:
     sign_in = f"{reverse('admin:login')}?{urlencode({'next': request.path})}"
-    title = _("Invitation to %(edition)s") % {"edition": offer.place}
+    title = _("Invitation to %(edition)s") % {"edition": offer.scope}
     return render_page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
 
 

@@ -86,7 +86,7 @@ class Invitation(models.Model):
         return f"{self.name} ({self.get_role_display()})"
 
     @property
-    def place(self) -> Edition | Conference | None:
+    def scope(self) -> Edition | Conference | None:
         """The edition or the series."""
         return self.edition or self.conference
 

@@ -140,7 +140,7 @@ def invitation_message(invitation: Invitation, link: str, sender: "User") -> tup
     """
     expires_at = invitation.expires_at.astimezone(invitation.edition.zone if invitation.edition else UTC)
     values = {
-        "edition": join_lines(invitation.place),
+        "edition": join_lines(invitation.scope),
         "role": invitation.get_role_display(),
         "sender": join_lines(sender.get_full_name() or sender.get_username()),
         "until": date_format(expires_at, "j F Y, H:i T"),

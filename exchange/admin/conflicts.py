@@ -68,10 +68,10 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
         our_diff, their_diff = word_diff(base_text, our_text)[1], word_diff(base_text, their_text)[1]
     return {
         "base": base_text,
-        "here": our_diff,
-        "there": their_diff,
+        "ours": our_diff,
+        "theirs": their_diff,
         "title": record_field_label(kind, conflict.field),
-        "seen": value_mark(ours),
+        "mark": value_mark(ours),
         "is_settled": ours == conflict.theirs,
         "has_moved": ours != conflict.ours,
     }
@@ -201,7 +201,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         if request.method == "POST":
             if not may_decide:
                 raise PermissionDenied
-            if request.POST.get("seen") != sides["seen"]:
+            if request.POST.get("seen") != sides["mark"]:
                 reasons = [gettext("It was changed here in the meantime. Review it again, then decide.")]
             elif not (reasons := self.apply_decision(request, conflict, row, form)):
                 return self.redirect_to_next(request, conflict)
@@ -216,7 +216,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             form=form,
             edit=next(iter(form), None) if form is not None else None,
             choice=request.POST.get("decision", ""),
-            left=self.open_conflicts(request, conflict).count(),
+            open_count=self.open_conflicts(request, conflict).count(),
         )
         return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
 
@@ -296,7 +296,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             action=action,
             checkbox=ACTION_CHECKBOX_NAME,
             conflicts=conflicts,
-            shown=[
+            listed_conflicts=[
                 (conflict, self.shown_field(conflict), self.ours_short(conflict), self.theirs_short(conflict))
                 for conflict in conflicts[:MAX_SHOWN_CONFLICTS]
             ],

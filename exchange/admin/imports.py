@@ -88,7 +88,7 @@ def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
         {"kind": kind, "name": kind_name(kind), "cells": [(name, tally[name]) for name in OUTCOME_LABELS]}
         for kind, tally in counts.items()
     ]
-    return {"counts": rows, "words": OUTCOME_LABELS}
+    return {"counts": rows, "outcome_labels": OUTCOME_LABELS}
 
 
 def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
@@ -305,7 +305,7 @@ class ImportJobAdmin(ScopedAdmin):
             "what": what,
             "kind": kind,
             "page_obj": page,
-            "planned": list(rows_in_words(page.object_list)),
+            "planned_rows": list(rows_in_words(page.object_list)),
         }
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
@@ -370,8 +370,8 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         run=run,
         reasons=reasons,
         lines=summarize_undo(plan, pending) if plan else [],
-        kept=plan.kept if plan else [],
-        can_go=plan is not None and not reasons,
+        kept_rows=plan.kept if plan else [],
+        can_revert=plan is not None and not reasons,
     )
     return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
 

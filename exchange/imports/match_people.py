@@ -398,7 +398,7 @@ class MatchedPeople:
         else:
             message = gettext("%(name)s appears in %(count)d places in the file, joined by name.%(why)s")
         why = "".join(
-            f" {reason.words}" for reason in reason_texts(cluster.reasons, self._evidence.coauthor_names)
+            f" {reason.text}" for reason in reason_texts(cluster.reasons, self._evidence.coauthor_names)
         )
         values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
         self._note("joined", cluster.entries[0], message, why=why, **values)

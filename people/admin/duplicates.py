@@ -259,7 +259,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
     @admin.display(description=_("why"))
     def why(self, pair: Pair) -> SafeString:
         texts = reasons.reason_texts(pair.reasons, vars(pair)["coauthor_names"])
-        items = ((("against" if text.is_against else "for"), text.words) for text in texts)
+        items = ((("against" if text.is_against else "for"), text.text) for text in texts)
         return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', items))
 
     # Actions

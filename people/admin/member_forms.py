@@ -77,7 +77,7 @@ class MemberForm(forms.ModelForm[Membership]):
         role: str = self.cleaned_data["role"]
         stored = Membership.objects.get(pk=self.instance.pk)
         if role != Role.OWNER and membership.is_last_owner(stored) and not self.is_free:
-            raise forms.ValidationError(LAST_OWNER % {"edition": stored.place}, code="last_owner")
+            raise forms.ValidationError(LAST_OWNER % {"edition": stored.scope}, code="last_owner")
         same_role = Membership.objects.filter(user=stored.user_id, role=role).exclude(pk=stored.pk)
         if same_role.filter(edition=stored.edition_id, conference=stored.conference_id).exists():
             raise forms.ValidationError(_("This account already has this role."), code="unique")

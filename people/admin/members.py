@@ -62,11 +62,11 @@ class MembershipAdmin(ScopedAdmin):
         return super().has_delete_permission(request, obj) and self.can_grant_role(request, obj)
 
     def can_grant_role(self, request: HttpRequest, obj: Membership | None) -> bool:
-        return obj is None or obj.role in membership.grantable_roles(request.user, obj.place)
+        return obj is None or obj.role in membership.grantable_roles(request.user, obj.scope)
 
     @admin.display(description=gettext_lazy("edition or series"))
     def place(self, member: Membership) -> str:
-        return str(member.place)
+        return str(member.scope)
 
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
@@ -181,7 +181,7 @@ class MembershipAdmin(ScopedAdmin):
         """Return a pending invitation that the user may manage."""
         rows = Invitation.objects.waiting().select_related("edition", "conference")
         invitation = get_object_or_404(rows, pk=key)
-        grantable_roles = membership.grantable_roles(request.user, invitation.place)
+        grantable_roles = membership.grantable_roles(request.user, invitation.scope)
         if invitation.role not in grantable_roles:
             if invitation.edition and access_for(request).may_all_rows(
                 "view", Membership, invitation.edition
@@ -204,16 +204,16 @@ class MembershipAdmin(ScopedAdmin):
             else:
                 message = _("A new link was sent to %(email)s. Earlier links no longer work.")
                 messages.success(request, message % values)
-        return redirect(members_url(invitation.place))
+        return redirect(members_url(invitation.scope))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Revoke an invitation, so that its link no longer works."""
         invitation = self.invitation(request, key)
         if request.method != "POST":
-            return redirect(members_url(invitation.place))
+            return redirect(members_url(invitation.scope))
         invitation.delete()
         messages.success(request, _("The invitation of %(name)s was revoked.") % {"name": invitation.name})
-        return redirect(members_url(invitation.place))
+        return redirect(members_url(invitation.scope))
 
     # Changing and deleting memberships
 
@@ -230,7 +230,7 @@ class MembershipAdmin(ScopedAdmin):
         match = request.resolver_match
         member = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
         if db_field.name == "role" and member is not None:
-            roles = membership.grantable_roles(request.user, member.place)
+            roles = membership.grantable_roles(request.user, member.scope)
             kwargs["choices"] = role_choices(roles)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
@@ -240,18 +240,18 @@ class MembershipAdmin(ScopedAdmin):
         deleted, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
         is_free = access_for(request).may_everywhere("delete", Membership)
         last_owners = [] if is_free else [member for member in objs if membership.is_last_owner(member)]
-        owner_errors = [LAST_OWNER % {"edition": member.place} for member in last_owners]
+        owner_errors = [LAST_OWNER % {"edition": member.scope} for member in last_owners]
         return deleted, counts, perms_needed, [*protected, *owner_errors]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         # Store it for `response_delete`, which runs after the membership was deleted.
-        vars(request)[LEFT_EDITION] = obj.place
+        vars(request)[LEFT_EDITION] = obj.scope
         membership.end_membership(obj)
 
     def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
-        values = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.place}
+        values = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.scope}
         messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % values)
-        return redirect(members_url(obj.place))
+        return redirect(members_url(obj.scope))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         messages.success(request, _("%(name)s is no longer a member.") % {"name": obj_display})

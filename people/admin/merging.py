@@ -104,7 +104,7 @@ class MergeAdmin(ContentAdmin):
         context = self.page_context(
             request,
             gettext("Are these the same person or institution?"),
-            shown=comparison,
+            comparison=comparison,
             problems=problems,
             reasons=self.reasons(request, rows),
             next=self.next_address(request),
@@ -264,7 +264,7 @@ class MergeAdmin(ContentAdmin):
                 return redirect(self.compare_address(row.pk for row in rows))
         title = gettext("Revert a merge: %(detail)s") % {"detail": change_set.detail}
         context = self.page_context(
-            request, title, act=change_set, found=plan, problems=problems, back=self.page_address("merges")
+            request, title, undo_plan=plan, problems=problems, back=self.page_address("merges")
         )
         return TemplateResponse(request, "admin/people/unmerge.html", context)
 
@@ -280,11 +280,11 @@ class MergeAdmin(ContentAdmin):
         if row is not None and row.merged_into_id:
             context["merged_into_link"] = admin_link(row.merged_into)
         elif row is not None and self.has_change_permission(request, row):
-            context["suggested"] = self.suggested(row)
+            context["duplicates_address"] = self.duplicates_address(row)
             context["split_address"] = self.page_address("split", row.pk) if self.model is Person else ""
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
-    def suggested(self, row: Mergeable) -> str:
+    def duplicates_address(self, row: Mergeable) -> str:
         """Return the address that compares a row with its likely duplicates. Empty if there are none."""
         pairs = storage.PAIR_MODELS[self.model].objects.undecided().about_row(row.pk)
         key_pairs = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
@@ -337,7 +337,7 @@ class SplitAdmin(MergeAdmin):
             column=column,
             problems=problems,
             name=request.POST.get("name", person.name),
-            picked=(request.POST if request.method == "POST" else request.GET).getlist("row"),
+            selected_keys=(request.POST if request.method == "POST" else request.GET).getlist("row"),
             back=self.page_address("change", person.pk),
         )
         return TemplateResponse(request, "admin/people/split.html", context)
@@ -383,9 +383,7 @@ class SplitAdmin(MergeAdmin):
             self.message_user(request, message, messages.SUCCESS)
             return redirect(self.page_address("change", state.person.pk))
         title = gettext("Revert a split: %(detail)s") % {"detail": change_set.detail}
-        context = self.page_context(
-            request, title, act=change_set, found=state, back=self.page_address("changelist")
-        )
+        context = self.page_context(request, title, undo_plan=state, back=self.page_address("changelist"))
         return TemplateResponse(request, "admin/people/unsplit.html", context)
 
     def reference_link(self, change_set: ChangeSet) -> str:

@@ -77,7 +77,7 @@ AGAINST = frozenset(
 class ReasonText:
     """A reason as a sentence, and whether it is evidence against a duplicate."""
 
-    words: str
+    text: str
     is_against: bool
 
 

@@ -48,14 +48,14 @@ class ComparedField:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """A row by which a person or institution appears, such as an authorship, and its parent (`thing`)."""
+    """A row by which a person or institution appears, such as an authorship, and its parent row."""
 
     row: Content
     kind: str
-    thing: Model
+    parent: Model
     edition: Edition
-    printed: str
-    places: list[str]
+    printed_name: str
+    affiliations: list[str]
     is_shared: bool
 
     @property
@@ -66,8 +66,8 @@ class Contribution:
     @property
     def address(self) -> str:
         """The address of the parent's form."""
-        meta = self.thing._meta
-        return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[self.thing.pk])
+        meta = self.parent._meta
+        return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[self.parent.pk])
 
 
 def row_key(row: Model) -> str:
@@ -226,9 +226,9 @@ def _contribution(row: Content, *, is_shared: bool) -> Contribution:
     get_role_label = getattr(row, "get_role_display", None)
     kind = str(get_role_label() if get_role_label else getattr(row, "role", "") or row._meta.verbose_name)
     edition = cast(Edition, getattr(parent, "edition", parent))
-    printed = getattr(row, "name", "")
+    printed_name = getattr(row, "name", "")
     return Contribution(
-        row, capfirst(kind), parent, edition, printed, [*filter(None, affiliations)], is_shared
+        row, capfirst(kind), parent, edition, printed_name, [*filter(None, affiliations)], is_shared
     )
 
 

@@ -265,7 +265,7 @@ def test_importer_accesses_rows_only_through_imports(edition: Edition) -> None:
     assert are_open == [False, False, True, True, True]
     assert paper.pk not in concealed_rows(user)["paper"]
     assert person.pk not in protected_rows(user)["person"]
-    assert (page.status_code, page.context["may"], page.context["sides"]["seen"] != "") == (200, True, True)
+    assert (page.status_code, page.context["may"], page.context["sides"]["mark"] != "") == (200, True, True)
 
 
 # Private fields

@@ -39,7 +39,7 @@ def conflict_url(conflict: Conflict) -> str:
 def decide_on_page(client: Client, decision: str, conflict: Conflict | None = None, **data: Any) -> Any:
     """Decide a conflict as a browser does; the default is the latest one."""
     target = conflict or Conflict.objects.undecided().latest("pk")
-    shown_value = client.get(conflict_url(target)).context["sides"]["seen"]
+    shown_value = client.get(conflict_url(target)).context["sides"]["mark"]
     return client.post(conflict_url(target), {"decision": decision, "seen": shown_value, **data})
 
 
@@ -182,7 +182,7 @@ def test_imported_author_order_is_taken(admin_client: Client) -> None:
         == 1
     )
     imported_text = strip_tags(
-        admin_client.get(conflict_url(Conflict.objects.get())).context["sides"]["there"]
+        admin_client.get(conflict_url(Conflict.objects.get())).context["sides"]["theirs"]
     )
     decide_on_page(admin_client, "theirs")
 
@@ -364,7 +364,7 @@ def test_query_count_is_the_same_for_1_and_2_decided_conflicts(
 def test_user_without_change_permission_on_the_paper_cannot_decide(title_conflict: Conflict) -> None:
     viewer = staff_client("view_conflict", "change_conflict", "view_paper")
     page = viewer.get(conflict_url(title_conflict))
-    viewer.post(conflict_url(title_conflict), {"decision": "theirs", "seen": page.context["sides"]["seen"]})
+    viewer.post(conflict_url(title_conflict), {"decision": "theirs", "seen": page.context["sides"]["mark"]})
 
     assert "or you can’t change it" in page.text
     assert post_bulk_action(viewer, "take_theirs").context["conflicts"] == []
@@ -375,7 +375,7 @@ def test_user_with_only_view_permission_cannot_decide(title_conflict: Conflict) 
     viewer = staff_client("view_conflict", "change_paper")
     page = viewer.get(conflict_url(title_conflict))
     response = viewer.post(
-        conflict_url(title_conflict), {"decision": "ours", "seen": page.context["sides"]["seen"]}
+        conflict_url(title_conflict), {"decision": "ours", "seen": page.context["sides"]["mark"]}
     )
 
     assert (page.status_code, response.status_code) == (200, 403)

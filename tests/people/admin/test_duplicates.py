@@ -46,7 +46,7 @@ def post_comparison(client: Client, *rows: Any, path: str = COMPARE, **values: A
     """Open the page that compares two rows, and send its form with these values."""
     query = "&".join(f"id={row.pk}" for row in rows)
     page = client.get(f"{path}?{query}")
-    data = {"seen": page.context["shown"].fingerprint, "keep": rows[0].pk, **values}
+    data = {"seen": page.context["comparison"].fingerprint, "keep": rows[0].pk, **values}
     return client.post(f"{path}?{query}", data, follow=True)
 
 
@@ -111,7 +111,7 @@ def test_comparison_query_count_is_the_same_for_2_and_3_people(
         make.add_role(make.make_session(edition), first)
         make.make_paper(edition, [third, second])
 
-        assert [column.row for column in page.context["shown"].columns] == rows
+        assert [column.row for column in page.context["comparison"].columns] == rows
     assert query_counts == [12, 12]
 
 
@@ -198,7 +198,7 @@ def test_action_compares_selected_people(admin_client: Client, edition: Edition)
     }
     page = admin_client.post("/admin/people/person/", data, follow=True)
 
-    assert [column.row for column in page.context["shown"].columns] == people
+    assert [column.row for column in page.context["comparison"].columns] == people
     refused = admin_client.post(
         "/admin/people/person/", {**data, "_selected_action": people[0].pk}, follow=True
     )

@@ -38,7 +38,7 @@ def test_list_links_to_split_with_the_other_papers_checked(admin_client: Client,
     assert "3 papers; 1 shares no co-author and no institution with the others" in page.text
     assert "person who may be two" in index.text
     assert split_page.redirect_chain[0][0].startswith(f"/admin/people/person/{lei.pk}/split/")
-    assert split_page.context["picked"] == [f"papers.authorship:{authorship.pk}"]
+    assert split_page.context["selected_keys"] == [f"papers.authorship:{authorship.pk}"]
 
 
 def test_people_with_papers_that_a_user_may_not_see_are_left_out(client: Client, edition: Edition) -> None:
