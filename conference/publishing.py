@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishScope:
-    """A part that is published at once: its gates, `label` for headings and `words` for sentences."""
+    """A part that is published at once: its gates, `label` for headings and `phrase` for sentences."""
 
     name: str
     label: "StrPromise"
-    words: "StrPromise"
+    phrase: "StrPromise"
     gates: tuple[str, ...]
 
 
@@ -44,17 +44,17 @@ PUBLISH_SCOPES = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedRows:
-    """Rows that a gate publishes. `words` is an `ngettext_lazy()` of `count`; `lookup` finds the edition."""
+    """Rows that a gate publishes. `label` is an `ngettext_lazy()` of `count`; `lookup` finds the edition."""
 
     model: type[Model]
     gate: str
-    words: "StrPromise"
+    label: "StrPromise"
     lookup: str = "edition"
     position: int = 50
 
-    def in_words(self, count: int) -> str:
+    def describe(self, count: int) -> str:
         """Return a count such as 1,200 papers."""
-        return f"{count:,} {self.words % {'count': count}}"
+        return f"{count:,} {self.label % {'count': count}}"
 
     def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
         rows: QuerySet[Model] = self.model._default_manager.published(at)  # type: ignore[attr-defined]

@@ -152,7 +152,7 @@ class BulkAction(ABC):
             "opts": model_admin.opts,
             "form": form,
             "plan": plan,
-            "shown": plan_context(model_admin, plan) if plan else {},
+            "groups": plan_context(model_admin, plan) if plan else {},
             "again": again,
             "help": self.help,
             "chosen": count_label(model_admin, len(rows)),
@@ -160,7 +160,7 @@ class BulkAction(ABC):
             if plan
             else "",
             "same": self.texts.unchanged % {"count": len(plan.same)} if plan else "",
-            "carried": hidden_fields(request, self.__name__),
+            "hidden_fields": hidden_fields(request, self.__name__),
             "back": request.get_full_path(),
             "media": model_admin.media + (form.media if form else forms.Media()),
         }
@@ -226,7 +226,7 @@ def group_by_sentence(
     address = f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change"
     return [
         {
-            "says": sentence,
+            "sentence": sentence,
             "count": len(rows),
             "rows": [(str(row), reverse(address, args=[row.pk])) for row in rows[:MAX_NAMED_ROWS]],
             "more": max(0, len(rows) - MAX_NAMED_ROWS),

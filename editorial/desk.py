@@ -37,12 +37,12 @@ CACHED_EDITIONS = 12
 
 
 class DeskLine(Protocol):
-    """A count with a link. `words` is a lazy plural with `count`."""
+    """A count with a link. `label` is a lazy plural with `count`."""
 
     @property
     def model(self) -> type[Model]: ...
     @property
-    def words(self) -> Text: ...
+    def label(self) -> Text: ...
     @property
     def position(self) -> int: ...
     def count(self, edition: Edition) -> int: ...
@@ -58,7 +58,7 @@ class RowCount:
     """
 
     model: type[Model]
-    words: Text
+    label: Text
     narrow: Callable[[Any], QuerySet[Any]] = lambda rows: rows
     query: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
@@ -102,7 +102,7 @@ class AddLink:
     """A link to a page that creates rows in the edition; `publishes`: visitors see them at once."""
 
     model: type[Model]
-    words: Text
+    label: Text
     page: str
     publishes: bool = False
     position: int = 50
@@ -141,7 +141,7 @@ class DeskCount:
     """A `DeskLine` with its count, for the template."""
 
     count: int
-    words: str
+    label: str
     address: str
     area: str
     # The label of the app of its model.
@@ -210,7 +210,7 @@ def visible_counts(
     for line in sorted(lines, key=attrgetter("position")):
         if may_see(line.model):
             count = cached[line] if line in cached else line.count(edition)
-            app, label = line.model._meta.app_config, str(line.words % {"count": count})
+            app, label = line.model._meta.app_config, str(line.label % {"count": count})
             get_details = getattr(line, "details", None)
             if count and get_details and (detail_text := get_details(edition)):
                 label = _("%(words)s: %(named)s") % {"words": label, "named": detail_text}
@@ -241,7 +241,7 @@ def desk_context(edition: Edition, at: datetime, may_see: Callable[[type[Model]]
         "edition": edition,
         "switches": switches(edition, at),
         "counts": counts,
-        "waiting": [check for check in checks if check.count],
-        "in_order": [check for check in checks if not check.count],
-        "made": rows_by_model(cached),
+        "open_checks": [check for check in checks if check.count],
+        "passed_checks": [check for check in checks if not check.count],
+        "row_numbers": rows_by_model(cached),
     }

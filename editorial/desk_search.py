@@ -78,7 +78,7 @@ def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
         # The search bar on every page of the admin shows it, so no other page may use the name.
         "desk_search_text": text,
         "edition": edition,
-        "found": list(found_rows(request, site, text, edition)) if search_words(text) else [],
+        "results": list(found_rows(request, site, text, edition)) if search_words(text) else [],
     }
     return TemplateResponse(request, "admin/desk_search.html", context)
 

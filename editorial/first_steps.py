@@ -28,14 +28,14 @@ MAX_EDITIONS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstStep:
-    """A link with the words after it. Steps with `is_optional` are not required to complete the list.
+    """A link with the text after it. Steps with `is_optional` are not required to complete the list.
 
     `is_done` gets the edition and the numbers of its rows by model name. `address` returns an empty string
     for users who may not open it.
     """
 
     name: StrPromise | str
-    words: StrPromise | str
+    text: StrPromise | str
     address: Callable[[Access, Edition], str]
     is_done: Callable[[Edition, dict[str, int]], bool]
     is_optional: bool = False
@@ -48,7 +48,7 @@ FIRST_STEPS: list[FirstStep] = []
 @dataclass(frozen=True, slots=True)
 class ShownStep:
     name: StrPromise | str
-    words: StrPromise | str
+    text: StrPromise | str
     address: str
     is_done: bool
     is_optional: bool
@@ -58,7 +58,7 @@ def first_steps(edition: Edition, row_numbers: dict[str, int], access: Access) -
     return [
         ShownStep(
             step.name,
-            step.words,
+            step.text,
             step.address(access, edition),
             step.is_done(edition, row_numbers),
             step.is_optional,

@@ -94,7 +94,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             request,
             _("Change history: %(row)s") % {"row": row},
             object=row,
-            acts=change_set_rows(page, page_changes, edition),
+            entries=change_set_rows(page, page_changes, edition),
             page_obj=page,
             edition=edition,
             can_restore=self.may_all_fields(request, "change", row),
@@ -210,7 +210,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             title,
             can_restore=self.has_add_permission(request),
             page_obj=page,
-            here=set(existing.values_list("pk", flat=True)),
+            existing_ids=set(existing.values_list("pk", flat=True)),
         )
         return TemplateResponse(request, "admin/deleted.html", context)
 
@@ -276,7 +276,7 @@ def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[
         meta, pairs = step.model._meta, step.pairs if step.kind == "change" else {}
         lines = field_changes(meta.label_lower, pairs, names, edition)
         rows.append(
-            {"what": meta.verbose_name, "label": step.label, "verb": verbs[step.kind], "lines": lines}
+            {"model_name": meta.verbose_name, "label": step.label, "verb": verbs[step.kind], "lines": lines}
         )
     return rows
 
@@ -323,12 +323,12 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
         "errors": errors,
         **site.each_context(request),
         "title": _("Revert: %(act)s") % {"act": change_set.detail or change_set},
-        "act": change_set,
+        "change_set": change_set,
         "done_at": format_moment(change_set.at, edition_changed(change_set)),
         "count": len(plan.steps),
-        "back": reverted_groups(plan),
-        "kept": kept_groups(plan),
-        "list": address_after_undo(change_set),
+        "reverted_groups": reverted_groups(plan),
+        "kept_groups": kept_groups(plan),
+        "list_url": address_after_undo(change_set),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 
@@ -428,7 +428,7 @@ def name_group(sentence: str, names: list[str]) -> dict[str, object]:
     """Return the template context of a group of rows."""
     visible_names = [name for name in names[:MAX_NAMED_ROWS] if name]
     return {
-        "says": sentence,
+        "sentence": sentence,
         "count": len(names),
         "names": visible_names,
         "more": max(0, len(names) - MAX_NAMED_ROWS),

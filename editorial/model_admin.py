@@ -286,7 +286,7 @@ class ContentAdmin[M: Model = Any](
         if self.has_texts():
             context["text_help_url"] = reverse("admin:text_help")
         if obj is not None and self.has_change_permission(request, obj):
-            context["seen"] = self.carried_marks(request, obj)
+            context["signed_marks"] = self.carried_marks(request, obj)
         if obj is not None and hasattr(obj, "get_absolute_url") and (edition := edition_of(obj)):
             context["preview_url"] = edition.get_preview_url(obj.get_absolute_url())
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -355,7 +355,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
     ) -> HttpResponse:
         response = super().changelist_view(request, extra_context)
         if self.is_in_order(response):
-            cast(TemplateResponse, response).context_data["places"] = True  # type: ignore[index]
+            cast(TemplateResponse, response).context_data["is_sortable"] = True  # type: ignore[index]
         return response
 
     def save_model(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], change: bool) -> None:
@@ -435,7 +435,7 @@ class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
     """Inline of ordered rows; the number is the first field."""
 
     formset = OrderedFormSet
-    has_places = True
+    is_sortable = True
 
     class Media:
         js = ["js/admin-places.js"]

@@ -80,7 +80,7 @@ class DeskSite(AccountPages):
             desk = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": desk, "title": str(edition)}
             context |= self.link_context(request, edition)
-            steps = first_steps(edition, desk["made"], access_of(request.user))
+            steps = first_steps(edition, desk["row_numbers"], access_of(request.user))
             context["steps"] = open_steps(request, edition, steps) if context["add_links"] else []
         return super().index(request, {**context, **(extra_context or {})})
 
@@ -93,8 +93,8 @@ class DeskSite(AccountPages):
         links = [link for link in ordered if link.is_open_to(access, edition)]
         return {
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
-            "publish_links": [(link.words, link.address(edition)) for link in links if link.publishes],
-            "add_links": [(link.words, link.address(edition)) for link in links if not link.publishes],
+            "publish_links": [(link.label, link.address(edition)) for link in links if link.publishes],
+            "add_links": [(link.label, link.address(edition)) for link in links if not link.publishes],
         }
 
     def hide_steps(self, request: HttpRequest) -> HttpResponse:

@@ -177,7 +177,7 @@ def versions_page[M: Model](
     **extra: object,
 ) -> TemplateResponse:
     """Return the page that shows stored and submitted values, and posts the submitted ones again."""
-    carried = [
+    submitted_fields = [
         (name, value)
         for name, values in request.POST.lists()
         for value in values
@@ -188,8 +188,8 @@ def versions_page[M: Model](
         "title": _("Someone else changed this in the meantime"),
         "opts": model_admin.opts,
         "differences": rows,
-        "carried": carried,
-        "shown": sign_marks(current_marks),
+        "submitted_fields": submitted_fields,
+        "shown_marks": sign_marks(current_marks),
         "again": SHOWN_FIELD in request.POST,
         **extra,
     }

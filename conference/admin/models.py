@@ -262,7 +262,7 @@ def new_edition_tools(request: HttpRequest, edition: Edition) -> list[dict[str, 
     if not may_add_after(access_for(request), edition):
         return []
     label = gettext("New edition from %(edition)s") % {"edition": edition}
-    return [{"words": label, "address": new_edition_address(edition)}]
+    return [{"label": label, "address": new_edition_address(edition)}]
 
 
 def program_of(edition: Edition) -> list[str]:

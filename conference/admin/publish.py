@@ -164,7 +164,7 @@ class PublishPage:
     def outlook(self) -> dict[str, object]:
         """Return the counts of rows that would be public. Up to three queries per kind, and the desk's own.
 
-        `held` counts rows that need other parts to be public, too; `waiting` are the open checks of the desk.
+        `hidden_count` counts rows that need other parts to be public, too; `open_checks` are of the desk.
         """
         edition, part, access = self.edition, self.part, access_for(self.request)
         kinds = rows_of_scope(part)
@@ -174,14 +174,15 @@ class PublishPage:
         apps = {kind.model._meta.app_label for kind in kinds}
         checks = open_checks(edition, lambda model: access.may_all_rows("view", model, edition))
         return {
-            "seen": [kind.in_words(count) for kind, count in visible_counts if count],
-            "held": sum(count for _, count in fully_open_counts) - sum(count for _, count in visible_counts),
+            "visible": [kind.describe(count) for kind, count in visible_counts if count],
+            "hidden_count": sum(count for _, count in fully_open_counts)
+            - sum(count for _, count in visible_counts),
             "drafts": [
-                {"words": kind.in_words(count), "address": drafts_url(kind, edition)}
+                {"label": kind.describe(count), "address": drafts_url(kind, edition)}
                 for kind, count in drafts
                 if count
             ],
-            "waiting": [check for check in checks if check.app in apps],
+            "open_checks": [check for check in checks if check.app in apps],
         }
 
     def initial(self) -> dict[str, object]:

@@ -72,7 +72,7 @@ def change_set_rows(
     for change in sorted(rows, key=lambda change: (change.owner != "", change.model, change.pk)):
         pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
         rows_by_change_set[change.change_set_id]["rows"].append({
-            "what": str(content_model(change.model)._meta.verbose_name),
+            "model_name": str(content_model(change.model)._meta.verbose_name),
             "label": change.label or labels.get_label(*change.key),
             "kind": change.kind,
             "verb": str(RowChange.Kind(change.kind).label),

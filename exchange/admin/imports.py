@@ -406,7 +406,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         run = self.get_object(request, object_id)
         can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
         rows = f"{reverse('admin:exchange_provenance_changelist')}?{urlencode({'run__id__exact': object_id})}"
-        tools = [{"words": gettext("Imported rows"), "address": rows}]
+        tools = [{"label": gettext("Imported rows"), "address": rows}]
         context = {"can_undo": can_undo, "tools": tools, **(extra_context or {})}
         with working_on(run.edition if run else None):
             return render_response(super().change_view(request, object_id, form_url, context))

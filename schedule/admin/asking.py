@@ -51,7 +51,7 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
                 "prepare_url": prepare_page_address(type(obj), [obj.pk]),
                 "add_url": reverse("admin:schedule_programinvitation_add", query=initial_values),
             }
-            links = [{"words": _("Invitations"), "address": "#invitations"}]
+            links = [{"label": _("Invitations"), "address": "#invitations"}]
             context["tools"] = [*cast("list[object]", context.get("tools", [])), *links]
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -116,9 +116,9 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     """List the people of sessions or talks without an invitation; with POST, create unsent ones."""
     if not model_admin.has_add_permission(request):
         raise PermissionDenied
-    ready, waiting = preparable_invitations(request)
+    ready, unreleased = preparable_invitations(request)
     if request.method != "POST" or not ready:
-        context = {"ready": ready, "waiting": waiting}
+        context = {"ready": ready, "unreleased": unreleased}
         template = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
         return TemplateResponse(request, template, model_admin.page_context(request, title, **context))

@@ -25,7 +25,7 @@ class ClashLine:
     """The number of clashes, which have their own page instead of a list."""
 
     model = Session
-    words = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
+    label = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
     position = 20
 
     def count(self, edition: Edition) -> int:

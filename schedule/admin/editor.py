@@ -148,12 +148,12 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
     timetable_url = f"{timetable_address(session.edition, day=day)}#s{session.pk}"
     talks_url = reverse("admin:schedule_session_talks", args=[session.pk])
     tools = [
-        {"words": _("Timetable"), "address": timetable_url},
-        {"words": _("Order and times"), "address": talks_url},
+        {"label": _("Timetable"), "address": timetable_url},
+        {"label": _("Order and times"), "address": talks_url},
     ]
     if session.counts_as == Session.Kind.POSTER:
         boards_url = reverse("admin:schedule_session_boards", args=[session.pk])
-        tools.append({"words": _("Poster boards"), "address": boards_url})
+        tools.append({"label": _("Poster boards"), "address": boards_url})
     return tools
 
 
@@ -366,6 +366,6 @@ class SessionPage(PlanPage[Session]):
             "rows": self.plan.rows,
             "form": self.form,
             "wrong_count": len(self.plan.wrong),
-            "seen": sign_marks(self.seen),
+            "signed_marks": sign_marks(self.seen),
             "may_change": self.may_change,
         }

@@ -50,7 +50,7 @@ def letters_page(
     skipped = [row for row in selected if row.state not in SENDABLE[kind]]
     title = gettext("Send reminders") if kind == REMINDER else gettext("Send invitations")
     context: dict[str, object] = {"skipped": [(row, state_label(row)) for row in skipped]}
-    context |= {"is_cut": len(selected) > MAX_LETTERS, "most": MAX_LETTERS}
+    context |= {"is_cut": len(selected) > MAX_LETTERS, "max_letters": MAX_LETTERS}
     if CONFIRMED in request.POST:
         letters = [send(row, kind, cast(User, request.user)) for row in sendable]
         context |= {
@@ -61,7 +61,7 @@ def letters_page(
         }
     else:
         context |= {
-            "wanted": [(row, can_mail(row)) for row in sendable],
+            "recipients": [(row, can_mail(row)) for row in sendable],
             "sample": write_letter(sendable[0], kind, FAKE_LINK) if sendable else None,
             "action": request.POST.get("action", ""),
             "confirmed": CONFIRMED,

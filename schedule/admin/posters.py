@@ -26,7 +26,7 @@ class SessionTalks:
     talks: list[Presentation] = field(default_factory=list)
     target: Session | None = None
     is_picked: bool = False
-    waiting: int = 0
+    unplaced_count: int = 0
 
 
 @dataclass
@@ -39,7 +39,7 @@ class PosterPlan:
     problems: list[str] = field(default_factory=list)
 
     @property
-    def waiting(self) -> list[Presentation]:
+    def stored_posters(self) -> list[Presentation]:
         """The stored posters without a session."""
         return [poster for poster in self.posters if poster.pk]
 
@@ -54,7 +54,7 @@ class PosterPlan:
             self.problems += [f"{poster.paper}: {error}" for error in validation_errors(poster)]
         if self.problems:
             return False
-        save_fields(self.waiting, ["session", "position"])
+        save_fields(self.stored_posters, ["session", "position"])
         new_posters = [poster for poster in self.posters if not poster.pk]
         Presentation.objects.bulk_create(new_posters, batch_size=500)
         return True
@@ -123,7 +123,9 @@ class PostersPage(EditionPage):
             if f"p{session_talks.session.pk}" in self.data:
                 session_talks.target = targets_by_key.get(self.data[f"p{session_talks.session.pk}"])
             posters = (self.posters.get(talk.paper_id or 0) for talk in session_talks.talks)
-            session_talks.waiting = sum(poster is None or poster.session_id is None for poster in posters)
+            session_talks.unplaced_count = sum(
+                poster is None or poster.session_id is None for poster in posters
+            )
 
     @cached_property
     def posters(self) -> dict[int, Presentation]:
@@ -147,7 +149,7 @@ class PostersPage(EditionPage):
     def may_save(self) -> bool:
         return self.may_add and all(
             may_all_fields(self.model_admin, self.request, "change", Presentation, poster)
-            for poster in self.plan.waiting
+            for poster in self.plan.stored_posters
         )
 
     def save(self) -> str:
@@ -162,7 +164,7 @@ class PostersPage(EditionPage):
         if self.data:
             context["plan"] = self.plan
             context["is_none_picked"] = not self.selected
-            context["aimless"] = [
+            context["sessions_without_target"] = [
                 session_talks for session_talks in self.selected if session_talks.target is None
             ]
         return context

@@ -257,7 +257,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
             context["tools"] = tools = session_tools(obj)
             if may_announce(request, obj.edition):
                 announce_url = reverse("admin:schedule_session_announce", args=[obj.pk])
-                tools.append({"words": _("Announce a change"), "address": announce_url})
+                tools.append({"label": _("Announce a change"), "address": announce_url})
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -445,8 +445,8 @@ class ScheduledEditionAdmin(EditionAdmin):
         if obj is not None:
             assignment_url = reverse("admin:schedule_session_assign", query={"edition": obj.pk})
             context["tools"] = [
-                {"words": _("Timetable editor"), "address": timetable_address(obj)},
-                {"words": _("Papers to sessions"), "address": assignment_url},
+                {"label": _("Timetable editor"), "address": timetable_address(obj)},
+                {"label": _("Papers to sessions"), "address": assignment_url},
             ]
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -175,7 +175,7 @@ class TimetablePage(EditionPage):
             "grid": day_grid(day_rows, self.edition.zone),
             "moved_count": len(plan.moved),
             "wrong_count": len(plan.wrong),
-            "seen": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown_rows}}),
+            "signed_marks": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown_rows}}),
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in day_rows),
         }

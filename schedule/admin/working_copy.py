@@ -208,7 +208,7 @@ class WorkingCopyPage:
             copy=self.open_working_copy,
             seen_version=self.seen_version,
             is_all=chosen is None,
-            going=discarded_rows,
+            discarded_rows=discarded_rows,
             back=working_copy_address(self.open_working_copy),
         )
         return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
@@ -263,7 +263,7 @@ class WorkingCopyPage:
             "rows": [
                 {
                     "line": row.line,
-                    "what": content_model(row.model)._meta.verbose_name,
+                    "model_name": content_model(row.model)._meta.verbose_name,
                     "label": row.label,
                     "verb": VERBS[row.kind],
                     "is_changed": row.kind == "changed",
@@ -285,7 +285,7 @@ class WorkingCopyPage:
             "solved_count": len(solved),
             "sets": [
                 {
-                    "one": change_set,
+                    "change_set": change_set,
                     "at": format_moment(change_set.at, self.edition),
                     "count": len(change_set.rows),
                     "undo": reverse("admin:take_back", args=[change_set.act])

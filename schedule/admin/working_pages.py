@@ -134,12 +134,14 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
         "errors": errors,
         "title": _("Take back from the working copy: %(act)s")
         % {"act": pending_sets[0].detail or pending_sets[0]},
-        "act": pending_sets[0],
+        "change_set": pending_sets[0],
         "done_at": format_moment(pending_sets[0].at, edition),
         "count": len(labels),
-        "back": [{"says": _("These rows go back to what they were before"), "names": labels, "more": 0}],
-        "kept": [],
-        "list": working_copy_address(copies[0]),
+        "reverted_groups": [
+            {"sentence": _("These rows go back to what they were before"), "names": labels, "more": 0}
+        ],
+        "kept_groups": [],
+        "list_url": working_copy_address(copies[0]),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 

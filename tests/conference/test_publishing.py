@@ -228,10 +228,10 @@ def test_session_chair_does_not_see_what_waits_for_publication(
     make.make_presentation(paper=make.make_paper(edition, status="published"))
     user = sign_in(client, "change_edition")
     Membership.objects.create(user=user, edition=edition, role="session_chair")
-    waiting = client.get(publish_url(edition)).context["outlook"]["waiting"]
+    waiting = client.get(publish_url(edition)).context["outlook"]["open_checks"]
 
     assert waiting == []
-    assert admin_client.get(publish_url(edition)).context["outlook"]["waiting"] != []
+    assert admin_client.get(publish_url(edition)).context["outlook"]["open_checks"] != []
 
 
 @pytest.mark.parametrize("part", ["nonsense", "Papers"])

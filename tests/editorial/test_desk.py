@@ -156,7 +156,7 @@ def test_checks_count_flaws_and_ignore_canceled_rows(admin_client: Client) -> No
     edition = make_edition()
     make_flaws(edition)
     search_all()
-    counts = {str(check.words % {"count": 2}): check.count(edition) for check in CHECKS}
+    counts = {str(check.label % {"count": 2}): check.count(edition) for check in CHECKS}
 
     assert counts == CHECK_COUNTS
 
@@ -282,7 +282,7 @@ def test_desk_shows_only_checks_of_rows_that_the_user_may_view(client: Client) -
     after = client.get("/admin/")
 
     assert before.context["desk"] is None
-    assert {line.area for line in after.context["desk"]["waiting"]} == {"Program"}
+    assert {line.area for line in after.context["desk"]["open_checks"]} == {"Program"}
     assert "Add an edition" not in before.text
 
 
@@ -324,10 +324,10 @@ def test_desk_updates_after_every_change(admin_client: Client) -> None:
         lambda: rename_person(person, "NameError"),
         lambda: make_conflict(paper.edition),
     ]
-    labels = [[line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]]]
+    labels = [[line.label for line in admin_client.get("/admin/").context["desk"]["open_checks"]]]
     for change in changes:
         change()
-        labels.append([line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]])
+        labels.append([line.label for line in admin_client.get("/admin/").context["desk"]["open_checks"]])
 
     expected = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
     assert labels == [[], expected[:1], expected[:2], expected[:3], expected]

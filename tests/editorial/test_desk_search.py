@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def search(client: Client, text: str, **params: Any) -> dict[str, list[str]]:
     page = client.get("/admin/search/", {"q": text, **params})
-    return {str(group.title): [row.label for row in group.rows] for group in page.context["found"]}
+    return {str(group.title): [row.label for row in group.rows] for group in page.context["results"]}
 
 
 def test_every_model_is_found_with_drafts_and_links_to_forms(admin_client: Client) -> None:
@@ -69,7 +69,7 @@ def test_unusual_query_finds_nothing_without_error(text: str, admin_client: Clie
     make_edition()
     page = admin_client.get("/admin/search/", {"q": text})
 
-    assert (page.status_code, page.context["found"]) == (200, [])
+    assert (page.status_code, page.context["results"]) == (200, [])
 
 
 def test_search_box_keeps_the_query(admin_client: Client) -> None:
@@ -94,7 +94,7 @@ def test_10_rows_take_as_many_queries_as_1_and_link_to_their_list(admin_client: 
 
     assert query_counts[0] == query_counts[1] <= 16
     assert page is not None
-    assert [len(group.rows) for group in page.context["found"]] == [8]
+    assert [len(group.rows) for group in page.context["results"]] == [8]
     assert 'href="/admin/papers/paper/?q=quokka"' in page.text
 
 

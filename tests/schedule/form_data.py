@@ -28,5 +28,5 @@ def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
 
 def resolve_conflicts(page: Any, **choices: str) -> dict[str, Any]:
     """Return the form data of the page that compares two versions, with these choices by field."""
-    data = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
+    data = dict(page.context["submitted_fields"]) | {"_shown": page.context["shown_marks"]}
     return data | {f"_choose-{name}": choice for name, choice in choices.items()}

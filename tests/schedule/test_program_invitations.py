@@ -407,7 +407,7 @@ def test_desk_lists_pending_and_declined_invitations(
 ) -> None:
     def check_lines() -> list[str]:
         checks = open_checks(edition, lambda model: model is ProgramInvitation)
-        return [f"{check.count} {check.words}" for check in checks]
+        return [f"{check.count} {check.label}" for check in checks]
 
     role = add_role(session, ada, "chair")
     invitation.answer(State.DECLINED, NOW)

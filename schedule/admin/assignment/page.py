@@ -201,8 +201,8 @@ class AssignmentPage(EditionPage):
         target = self.sessions_by_key.get(self.moves.get(paper.pk, (0, ""))[0])
         return {
             "paper": paper,
-            "waiting": ", ".join(unscheduled_kinds),
-            "there": ", ".join(session_titles),
+            "unscheduled_kinds": ", ".join(unscheduled_kinds),
+            "session_titles": ", ".join(session_titles),
             "target": target,
         }
 
@@ -265,7 +265,7 @@ class AssignmentPage(EditionPage):
             {
                 "paper": papers_by_key[suggestion.paper],
                 "session": self.sessions_by_key[suggestion.session],
-                "why": reason_words(suggestion, papers_by_key[suggestion.paper]),
+                "reason": reason_words(suggestion, papers_by_key[suggestion.paper]),
                 "value": encode_moves({suggestion.paper: (suggestion.session, self.kind)}),
             }
             for suggestion in suggestions
@@ -337,7 +337,7 @@ class AssignmentPage(EditionPage):
             "options": self.options,
             "plan": self.plan,
             "planned": encode_moves({row.pk: (row.session.pk, row.kind) for row in self.plan.rows}),
-            "seen": sign_marks(self.seen),
+            "signed_marks": sign_marks(self.seen),
             "may_add": self.may_add,
             **plan_context,
         }
