@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -84,16 +85,29 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def imports(path: Path) -> set[str]:
-    """Return the modules that a file imports absolutely, including imports inside functions."""
-    return imports_in(parse(path))
+@cache
+def import_nodes(path: Path) -> tuple[list[ast.Import | ast.ImportFrom], set[ast.stmt]]:
+    """Return the imports of a file, including those inside functions, and those for type checkers alone."""
+    nodes = list(ast.walk(parse(path)))
+    for_types = {
+        statement
+        for node in nodes
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+    }
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)], for_types
 
 
-def imports_in(source: ast.Module) -> set[str]:
-    nodes = list(ast.walk(source))
-    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    origins = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return plain | {f"{node.module}.{alias.name}" for node in origins for alias in node.names}
+def imports(path: Path, *, allowed_types: Collection[str] = ()) -> set[str]:
+    """Return what a file imports absolutely, without types of these modules for type checkers alone."""
+    nodes, for_types = import_nodes(path)
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif node.module and not (node in for_types and node.module in allowed_types):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def status_lookups(source: ast.Module) -> list[int]:
@@ -142,27 +156,15 @@ def module_name(path: Path) -> str:
     return relative_path(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def without_type_imports(source: ast.Module, modules: Collection[str]) -> ast.Module:
-    """Remove what is imported from these modules for type checkers alone."""
-    for node in ast.walk(source):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = [
-                statement
-                for statement in node.body
-                if not isinstance(statement, ast.ImportFrom) or statement.module not in modules
-            ]
-    return source
-
-
-def import_graph(*, allowed: Collection[str]) -> dict[str, set[str]]:
+def import_graph(*, allowed_types: Collection[str]) -> dict[str, set[str]]:
     """Return the product modules that each of them imports, including imports inside functions.
 
-    An import for type checkers alone counts unless its module is `allowed`.
+    An import for type checkers alone counts unless its module is in `allowed_types`.
     """
     paths = {module_name(path): path for path in product_files()}
     graph = {}
     for module, path in paths.items():
-        names = imports_in(without_type_imports(parse(path), allowed))
+        names = imports(path, allowed_types=allowed_types)
         imported = {name if name in paths else name.rpartition(".")[0] for name in names}
         graph[module] = (imported & paths.keys()) - {module}
     return graph
@@ -179,14 +181,14 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_modules_import_each_other_in_no_cycle() -> None:
-    assert find_cycle(import_graph(allowed=TYPES_BELOW_THEIR_MODULE)) == []
+    assert find_cycle(import_graph(allowed_types=TYPES_BELOW_THEIR_MODULE)) == []
 
 
 @pytest.mark.parametrize("module", TYPES_BELOW_THEIR_MODULE)
 def test_listed_types_do_close_cycles(module: str) -> None:
     other_modules = TYPES_BELOW_THEIR_MODULE.keys() - {module}
 
-    assert module in find_cycle(import_graph(allowed=other_modules))
+    assert module in find_cycle(import_graph(allowed_types=other_modules))
 
 
 def test_cycles_are_recognized() -> None:
