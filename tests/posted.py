@@ -59,8 +59,14 @@ def listed(client: Client, path: str, **query: Any) -> list[str]:
 def run_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
     """Run an action over rows of a list and confirm its preview; return the page that follows."""
     page = post_action(client, action, chosen, **given)
-    digest = re.search(r'name="_confirmed" value="(\w+)"', page)
-    return post_action(client, action, chosen, _confirmed=digest[1], **given) if digest else page
+    digest = confirmation_digest(page)
+    return post_action(client, action, chosen, _confirmed=digest, **given) if digest else page
+
+
+def confirmation_digest(page: str) -> str:
+    """Return the digest in the preview of an action, or "" if the page is none."""
+    match = re.search(r'name="_confirmed" value="(\w+)"', page)
+    return match[1] if match else ""
 
 
 def post_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:

@@ -116,7 +116,7 @@ def test_hidden_name_in_the_history_is_not_public(client: Client, edition: Editi
 def test_query_count_is_the_same_for_1_and_3_changes(chair: Client, edition: Edition) -> None:
     counts = []
     for change_count in (1, 3):
-        paper = make.make_paper(edition, ["Ada"] * 0)
+        paper = make.make_paper(edition)
         for n in range(change_count):
             make.add_author(paper, f"Ada {n}")
             paper.title = f"Title {n}"

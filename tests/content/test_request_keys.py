@@ -38,13 +38,13 @@ URLS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "key"), [("1", 1), ("9" * 18, 10**18 - 1), ("0", 0), ("01", 0), (None, 0)])
-def test_key_is_what_a_database_can_hold(text: str | None, key: int) -> None:
-    assert parse_key(text) == key
+@pytest.mark.parametrize("text", ["1", "9" * 18])
+def test_number_that_a_database_can_hold_is_a_key(text: str) -> None:
+    assert parse_key(text) == int(text)
 
 
-@pytest.mark.parametrize("text", [*INVALID_KEYS, "", "9" * 19, "1.0", "+1", "1\n", 1, ["1"]])
-def test_anything_else_is_no_key(text: object) -> None:
+@pytest.mark.parametrize("text", [*INVALID_KEYS, "", "0", "01", "9" * 19, "1.0", "+1", "1\n", 1, ["1"], None])
+def test_anything_else_is_parsed_as_0(text: object) -> None:
     assert parse_key(text) == 0
 
 

@@ -36,7 +36,7 @@ def cached_page(cache: PageCache) -> str:
 
 @pytest.mark.parametrize("jump", JUMPS, ids=str)
 def test_change_is_shown_after_a_clock_jump(
-    jump: timedelta, paper: Paper, client: Client, monkeypatch: pytest.MonkeyPatch
+    jump: timedelta, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     cache = PageCache(django)

@@ -125,6 +125,13 @@ def dump_database() -> str:
     return "\n".join(str([*queryset]) for queryset in querysets)
 
 
+def erase(**options: str) -> str:
+    """Erase the data of a person or an account; return the output of the command."""
+    out = io.StringIO()
+    call_command("erase_personal_data", yes=True, stdout=out, **options)
+    return out.getvalue()
+
+
 def test_export_contains_all_rows_of_a_person(person: Person, tmp_path: Path) -> None:
     call_command("export_personal_data", person="quux@example.org", output=tmp_path / "quux.json")
     exported = json.loads((tmp_path / "quux.json").read_text())
@@ -144,11 +151,10 @@ def test_export_contains_all_rows_of_a_person(person: Person, tmp_path: Path) ->
 def test_erasing_removes_every_trace_and_keeps_the_paper(person: Person, client: Client) -> None:
     photo, paper = person.photo.name, Paper.objects.get(uid="p1")
     assert "quux" in dump_database().lower()
-    out = io.StringIO()
-    call_command("erase_personal_data", person="quux", yes=True, stdout=out)
+    output = erase(person="quux")
 
     assert "quux" not in dump_database().lower()
-    assert out.getvalue() == f"{NAME} is anonymous now.\n"
+    assert output == f"{NAME} is anonymous now.\n"
     assert [row.name.split()[0] for row in paper.authorships.order_by("position")] == ["Ada", "Anonymous"]
     assert "Anonymous" in client.get(paper.get_absolute_url()).content.decode()
     assert photo
@@ -164,7 +170,7 @@ def test_erasing_clears_titles_of_deleted_and_withdrawn_papers(
     Paper.objects.get(uid="gone").delete()
     Paper.objects.filter(uid="back").update(status="withdrawn")
     assert NAME in client.get("/api/v1/papers/?deleted=true").content.decode()
-    call_command("erase_personal_data", "--person", person.uid, "--yes")
+    erase(person=person.uid)
     make.make_paper(edition, uid="new", title="Deleted Later").delete()
 
     deleted_papers = client.get("/api/v1/papers/?deleted=true").json()["results"]
@@ -181,7 +187,7 @@ def test_erasing_clears_titles_of_deleted_and_withdrawn_papers(
 
 def test_erasing_changes_no_other_person(person: Person) -> None:
     authors = Provenance.objects.get(kind="paper").values["authors"]
-    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+    erase(person="quux")
 
     assert authors[1] == Provenance.objects.get(kind="paper").values["authors"][1]
     assert Authorship.objects.filter(name__startswith="Ada").count() == 1
@@ -190,7 +196,7 @@ def test_erasing_changes_no_other_person(person: Person) -> None:
 def test_merged_people_are_erased_too(person: Person) -> None:
     twin = make.make_person("Mina Quux", uid="twin")
     Person._base_manager.filter(pk=twin.pk).update(merged_into=person)
-    call_command("erase_personal_data", person="twin", yes=True, stdout=io.StringIO())
+    erase(person="twin")
 
     assert "quux" not in dump_database().lower()
 
@@ -206,10 +212,8 @@ def test_people_merged_in_a_circle_are_found(person: Person) -> None:
 
 def test_texts_that_name_the_person_are_listed(person: Person) -> None:
     page = make.make_page(Paper.objects.get().edition, body=f"Thanks to {NAME}.")
-    out = io.StringIO()
-    call_command("erase_personal_data", person="quux", yes=True, stdout=out)
 
-    assert f"    conference.Page {page.pk}: body\n" in out.getvalue()
+    assert f"    conference.Page {page.pk}: body\n" in erase(person="quux")
 
 
 def test_erasing_without_yes_changes_nothing(person: Person) -> None:
@@ -227,7 +231,7 @@ def test_erased_account_is_closed_and_its_change_sets_stay() -> None:
     ChangeSet.objects.create(user=user, user_name="quux")
     out = io.StringIO()
     call_command("export_personal_data", account="quux", stdout=out)
-    call_command("erase_personal_data", account="quux@example.org", yes=True, stdout=io.StringIO())
+    erase(account="quux@example.org")
 
     assert json.loads(out.getvalue())["account"]["password"] == "(stored, not shown)"
     assert "quux" not in dump_database()
@@ -250,7 +254,7 @@ def test_invitations_are_deleted_with_the_person(person: Person) -> None:
     invite(edition, email="QUUX@example.org", name="Quux")
     invite(edition, person=person, name="Billy Quux")
     other = invite(edition, name="Ada")
-    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+    erase(person="quux")
 
     assert [*Invitation.objects.all()] == [other]
     assert "quux" not in dump_database().lower()
@@ -260,7 +264,7 @@ def test_erasing_clears_every_personal_column(person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(
         orcid="0000-0002-1825-0097", native_name="Q", homepage="https://q.example"
     )
-    call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())
+    erase(person="quux")
     person.refresh_from_db()
     remaining = {name: getattr(person, name) for name in Person.personal_fields if getattr(person, name)}
 
@@ -307,7 +311,7 @@ def test_erasing_includes_rows_of_a_working_copy(person: Person) -> None:
     session = make.make_session(edition, uid="s44")
     with edit_working_copy(open_copies()):
         make.add_role(session, person, "chair", name="Dr. Ada Printed", affiliation="Home")
-    call_command("erase_personal_data", "--person", person.uid, "--yes")
+    erase(person=person.uid)
     (row,) = PendingChanges.objects.get().rows
     with show_working_copy(open_copies()):
         name = session.roles.get().name

@@ -109,7 +109,7 @@ def test_log_line_contains_no_personal_data_and_no_secret(site: MonitoringLayer,
     assert [word for word in (secret, "203.0.113.9", "ada") if word in text] == []
 
 
-def test_error_outside_of_django_is_raised_and_ends_the_log_note(settings: Settings) -> None:
+def test_error_outside_of_django_is_raised_and_ends_the_log_note() -> None:
     def raise_error(environ: WSGIEnvironment, start: StartResponse) -> list[bytes]:
         raise ValueError("x")
 
