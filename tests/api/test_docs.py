@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -21,9 +23,13 @@ TEXT = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
 pytestmark = pytest.mark.django_db
 
 
-def test_reading_examples_match_the_responses_of_the_demo(client: Client) -> None:
-    import_demo(2021)
+@pytest.fixture(scope="module")
+def _demo(made_once: Callable[..., Any]) -> None:
+    made_once(lambda: import_demo(2021))
 
+
+@pytest.mark.usefixtures("_demo")
+def test_reading_examples_match_the_responses_of_the_demo(client: Client) -> None:
     for example in reading_examples():
         response = client.get(example["path"])
         text = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
@@ -50,8 +56,8 @@ def test_docs_contain_only_examples_of_the_page() -> None:
     assert len(blocks) > 6
 
 
+@pytest.mark.usefixtures("_demo")
 def test_writing_examples_work_with_the_demo(client: Client) -> None:
-    import_demo(2021)
     writer = Writer()
     page = read(client, "/api/docs/")
 

@@ -1,6 +1,7 @@
 """Drafts in a preview: only users who started it see them, marked, and on pages alone."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -18,22 +19,17 @@ from people.models import Person
 from search.models import Document, Word
 from tests import factories as make
 from tests.connections import left_open
-from tests.website.sample_program import (
-    MARKER,
-    MARKER_LOWER,
-    fill_hidden_edition,
-    make_program_with_hidden_rows,
-)
+from tests.website.sample_program import MARKER, MARKER_LOWER, make_program_with_hidden_rows
 from tests.website.test_visibility import all_paths, find_leaks
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def program() -> dict[str, Any]:
-    """Create a public program with drafts, and an edition of 2030 without public rows."""
-    return make_program_with_hidden_rows()
+@pytest.fixture(scope="module", autouse=True)
+def program(made_once: Callable[..., Any]) -> Any:
+    """Create a public program of 2021 with drafts, and an edition of 2030 that is not public."""
+    return made_once(make_program_with_hidden_rows)
 
 
 def start_preview(client: Client, edition: Edition) -> None:
@@ -82,9 +78,9 @@ def test_preview_shows_drafts_on_marked_uncached_pages(
 
 
 def test_preview_shows_an_edition_that_is_not_public_yet(admin_client: Client) -> None:
+    edition = Edition.objects.get(year=2030)
     soon = timezone.now() + timedelta(days=1)
-    edition = make.make_edition(2030, public_from=None, papers_public_from=soon, schedule_public_from=None)
-    fill_hidden_edition(edition)
+    Edition.objects.filter(pk=edition.pk).update(papers_public_from=soon, schedule_public_from=None)
     paths = ["/2030/", "/2030/papers/", "/2030/schedule/", "/2030/awards/", "/2030/committee/", "/people/"]
     before = {path: MARKER in admin_client.get(path).text for path in paths}
     start_preview(admin_client, edition)
@@ -221,7 +217,8 @@ def test_preview_redirects_to_the_requested_page_and_back(
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "https://evil.example/", "evil", "/\\evil.example"])
-def test_preview_redirects_to_no_other_site(path: str, admin_client: Client, edition: Edition) -> None:
+def test_preview_redirects_to_no_other_site(path: str, program: dict[str, Any], admin_client: Client) -> None:
+    edition: Edition = program["edition"]
     response = admin_client.get(f"/admin/conference/edition/{edition.pk}/preview/", {"next": path})
 
     assert response.headers["Location"] == "/2021/"
@@ -243,7 +240,7 @@ def test_preview_requires_permission_to_view_the_edition(program: dict[str, Any]
 
 
 def test_form_of_a_draft_links_to_its_preview(admin_client: Client) -> None:
-    paper = make.make_paper(make.make_edition(), status="draft", title="Early")
+    paper = make.make_paper(make.make_edition(2022), status="draft", title="Early")
     form = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/").text
     link = re.findall(r'<a href="([^"]+)">Preview</a>', form)[0]
 
