@@ -210,7 +210,7 @@ def test_author_is_not_restored_to_a_paper_of_another_edition(world: World) -> N
 def test_session_chair_cannot_publish_own_session_by_a_forged_action(
     world: World, values: dict[str, Any]
 ) -> None:
-    # The session chair is also an editor of the other edition, whose session the action does publish.
+    # The session chair is also an editor of the other edition, whose session remains selected.
     Membership.objects.create(user=world.users["session_chair"], edition=world.other_edition, role="editor")
     client = world.client("session_chair")
     own_session, other_session = world.rows["schedule.session"], world.other_rows["schedule.session"]

@@ -38,8 +38,6 @@ def make_program() -> None:
         doi="10.1/x",
         title="Sparse",
     )
-    yes.title = "Sparse"
-    yes.save()
     yes.authorships.get().institutions.add(make.make_institution("ETH", slug="eth", country="Switzerland"))
     for kind in ("pdf", "slides", "poster", "video", "code", "data", "review"):
         make.make_material(yes, kind)

@@ -1,3 +1,5 @@
+"""Tests of names: parts, sort keys, initials, suspicious names, and ORCID iDs."""
+
 import unicodedata
 
 import pytest
