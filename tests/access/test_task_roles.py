@@ -199,14 +199,10 @@ def test_track_chair_cannot_move_an_author_to_a_foreign_paper(track_chair: User)
         for uid in ("own", "foreign")
     }
 
-    assert (
-        access.may("change", Authorship, authorship),
-        access.may("change", Authorship, moved_authorship),
-    ) == (True, False)
-    assert [access.may("add", Authorship, new_authorships[uid]) for uid in ("own", "foreign")] == [
-        True,
-        False,
-    ]
+    may_change = [access.may("change", Authorship, row) for row in (authorship, moved_authorship)]
+    assert may_change == [True, False]
+    may_add = {uid: access.may("add", Authorship, row) for uid, row in new_authorships.items()}
+    assert may_add == {"own": True, "foreign": False}
 
 
 def test_unknown_topics_and_tracks_give_no_access(edition: Edition, track_chair: User) -> None:

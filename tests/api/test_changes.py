@@ -30,16 +30,8 @@ from tests.website.sample_program import MARKER_LOWER
 
 pytestmark = pytest.mark.django_db
 RESOURCE_NAMES = (
-    "papers",
-    "people",
-    "sessions",
-    "presentations",
-    "materials",
-    "awards",
-    "topics",
-    "rooms",
-    "institutions",
-)
+    "papers", "people", "sessions", "presentations", "materials", "awards", "topics", "rooms", "institutions",
+)  # fmt: skip
 
 
 @pytest.fixture

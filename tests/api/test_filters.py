@@ -129,10 +129,9 @@ def test_material_filters_select_the_matching_rows(client: Client) -> None:
 @pytest.mark.parametrize("name", RESOURCES)
 def test_unknown_parameter_is_refused_by_name(client: Client, name: str) -> None:
     error = get(client, f"{name}/", 400, yaer="2026")
-    assert (error["parameter"], "edition" in error["allowed"]) == (
-        "yaer",
-        "edition" in (RESOURCES[name].filters or ResourceFilter).base_filters,
-    )
+    filters = (RESOURCES[name].filters or ResourceFilter).base_filters
+    assert error["parameter"] == "yaer"
+    assert ("edition" in error["allowed"]) is ("edition" in filters)
     rows = client.get(f"/api/v1/{name}/").json()["results"]
     if rows:
         assert client.get(f"{rows[0]['url']}?yaer=1").json()["parameter"] == "yaer"

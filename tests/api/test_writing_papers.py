@@ -49,23 +49,19 @@ def test_paper_is_created_with_its_authors_in_one_request(writer: Writer) -> Non
     make.make_institution(slug="engines")
     for uid in ("zed", "abe"):
         make.make_person(f"{uid.title()} Person", uid=uid)
-    response = writer.request(
-        "post",
-        "papers/",
-        {
-            "edition": "2021",
-            "id": "new",
-            "title": "Costs $x^2$",
-            "status": "published",
-            "topic": "2021/compilers",
-            "keywords": ["a", "b"],
-            "authors": [
-                {"person": "zed", "name": "Z. Person", "institutions": ["engines"], "presenting": True},
-                {"person": {"id": "abe"}, "affiliations": ["Home"]},
-            ],
-        },
-        201,
-    )
+    values = {
+        "edition": "2021",
+        "id": "new",
+        "title": "Costs $x^2$",
+        "status": "published",
+        "topic": "2021/compilers",
+        "keywords": ["a", "b"],
+        "authors": [
+            {"person": "zed", "name": "Z. Person", "institutions": ["engines"], "presenting": True},
+            {"person": {"id": "abe"}, "affiliations": ["Home"]},
+        ],
+    }
+    response = writer.request("post", "papers/", values, 201)
     body = response.json()
     paper: Any = Paper.objects.get(uid="new")
     assert response["Location"] == body["url"] == "http://127.0.0.1:8000/api/v1/papers/2021/new/"

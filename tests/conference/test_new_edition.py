@@ -72,31 +72,19 @@ def test_initial_parts_are_copied_as_drafts_in_one_change_set(admin_client: Clie
 
     assert response["Location"] == f"/admin/?edition={new.pk}"
     assert ChangeSet.objects.count() == before + 1
-    assert (new.timezone, new.accent, new.description_html) == (
-        "Asia/Seoul",
-        "#aa0000",
-        source.description_html,
-    )
+    assert (new.timezone, new.accent) == ("Asia/Seoul", "#aa0000")
+    assert new.description_html == source.description_html
     assert (new.public_from, new.papers_public_from, new.schedule_public_from) == (None, None, None)
     assert [(room.name, room.position) for room in new.rooms.all()] == [("Hall A", 1), ("Hall B", 2)]
-    assert {(topic.name, str(topic.parent)) for topic in new.topics.all()} == {
-        ("Systems", "None"),
-        ("Compilers", "Systems"),
-    }
+    topics = {(topic.name, str(topic.parent)) for topic in new.topics.all()}
+    assert topics == {("Systems", "None"), ("Compilers", "Systems")}
     assert [(page.title, page.status) for page in new.pages.all()] == [("Travel", "draft")]
-    assert {
+    items = {
         (item.label, item.page and item.page.edition_id, str(item.parent)) for item in new.menu_items.all()
-    } == {
-        ("More", None, "None"),
-        ("Travel", new.pk, "More"),
     }
+    assert items == {("More", None, "None"), ("Travel", new.pk, "More")}
     assert (new.sponsor_tiers, new.committee_offices) == (["Platinum", "Gold"], ["Program Chair"])
-    assert [rows.count() for rows in (new.sponsors, new.committee_roles, new.awards, new.papers)] == [
-        0,
-        0,
-        0,
-        0,
-    ]
+    assert [rows.count() for rows in (new.sponsors, new.committee_roles, new.awards, new.papers)] == [0] * 4
 
 
 def test_key_dates_shift_with_the_start_date_and_keep_their_local_time(admin_client: Client) -> None:
