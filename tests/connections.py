@@ -9,11 +9,11 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, connections
 
 # Timeout of locks and threads, so that no test hangs.
-SECONDS = 20
+LOCK_TIMEOUT_SECONDS = 20
 
 
 @contextmanager
-def left_open() -> Iterator[None]:
+def keep_connections_open() -> Iterator[None]:
     """Close no connection around requests while the block runs. Django's test client does so itself."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
@@ -24,26 +24,26 @@ def left_open() -> Iterator[None]:
             signal.connect(close_old_connections)
 
 
-def over_another_connection(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
+def run_over_another_connection(function: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
     """Run a function in a thread with its own connection; return the thread and the list of its errors."""
-    failed: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
             with connection.cursor() as cursor:
-                cursor.execute(f"SET lock_timeout = '{SECONDS}s'")
-            work()
+                cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'")
+            function()
         except Exception as error:
-            failed.append(error)
+            errors.append(error)
         finally:
             connections.close_all()
 
     thread = threading.Thread(target=run)
     thread.start()
-    return thread, failed
+    return thread, errors
 
 
-def until_somebody_waits(thread: threading.Thread) -> None:
+def wait_for_a_lock(thread: threading.Thread) -> None:
     with connection.cursor() as cursor:
         while thread.is_alive():
             cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")

@@ -21,7 +21,7 @@ from tests import factories as make
 from tests.access.permission_table import MODELS, OTHER_URLS
 from tests.access.test_admin_model_urls import outcome
 from tests.access.world import MARKER, USERNAMES, World
-from tests.posted import formset
+from tests.admin_forms import formset
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

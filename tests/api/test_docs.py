@@ -16,7 +16,7 @@ from api.shapes import RESOURCES
 from papers.models import Paper
 from tests.api.writing import Writer
 from tests.demo.programs import import_demo
-from tests.reading import read
+from tests.html_pages import read
 
 TEXT = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
 

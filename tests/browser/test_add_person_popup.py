@@ -13,8 +13,8 @@ from papers.models import Authorship, Paper
 from people.models import CommitteeRole, Person
 from tests import factories as make
 from tests.access.world import add_member
+from tests.admin_forms import admin_url
 from tests.browser.visitor import OpenPage, sign_in
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def paper_form(page: Page) -> Page:
     """Return the form of a paper, with an empty row for an author."""
-    page.goto(address(make.make_paper(make.make_edition(), title="On Engines"), "change"))
+    page.goto(admin_url(make.make_paper(make.make_edition(), title="On Engines"), "change"))
     page.get_by_role("button", name="Add another Author").click()
     return page
 
@@ -83,7 +83,7 @@ def test_affiliation_of_an_added_person_fills_the_empty_field_of_its_row(
 
 
 def test_affiliation_of_an_added_person_fills_a_form_with_one_person(page: Page) -> None:
-    page.goto(f"{address(CommitteeRole, 'add')}?edition={make.make_edition().pk}")
+    page.goto(f"{admin_url(CommitteeRole, 'add')}?edition={make.make_edition().pk}")
     popup = open_popup(page, page.locator("#add_id_person").click)
     popup.fill("#id_name", "Ada")
     popup.fill("#id_affiliation", "Analytical Engines")
@@ -127,7 +127,7 @@ def test_create_option_is_hidden_without_permission_to_add(
 ) -> None:
     edition, page = make.make_edition(), open_page()
     sign_in(page, live_server.url, add_member("editor", edition, Role.EDITOR))
-    page.goto(address(Paper, "add"))
+    page.goto(admin_url(Paper, "add"))
     page.click("#id_edition-box")
     page.fill(".select2-search__field", "MLSys")
 

@@ -7,10 +7,10 @@ from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESKTOP, PHONE, display_issues, violations
 from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_presentation, make_room, make_session
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -20,23 +20,23 @@ def admin_urls() -> list[str]:
     session = Session.objects.get(title="ML Compilers & Runtime")
     person = Person.objects.get(name="Tianqi Chen")
     rows = [paper, session, person, session.edition]
-    form_urls = [address(row, "change") for row in rows]
-    add_urls = [address(model, "add") for model in (Paper, Session, type(session.edition))]
-    list_urls = [address(model, "changelist") for model in (Paper, Session, Person)]
+    form_urls = [admin_url(row, "change") for row in rows]
+    add_urls = [admin_url(model, "add") for model in (Paper, Session, type(session.edition))]
+    list_urls = [admin_url(model, "changelist") for model in (Paper, Session, Person)]
     desk_urls = [f"/admin/?edition={edition.pk}" for edition in Edition.objects.all()]
     edition_with_clashes = Edition.objects.get(slug="2022")
     desk_urls += [
         f"/admin/schedule/session/clashes/?edition={edition.pk}"
         for edition in (session.edition, edition_with_clashes)
     ]
-    form_urls.append(address(edition_with_clashes.sessions.get(title="Outstanding Papers"), "change"))
+    form_urls.append(admin_url(edition_with_clashes.sessions.get(title="Outstanding Papers"), "change"))
     return [
         *desk_urls,
         *list_urls,
         *add_urls,
         *form_urls,
-        address(person, "delete"),
-        address(paper, "history"),
+        admin_url(person, "delete"),
+        admin_url(paper, "history"),
     ]
 
 
@@ -66,7 +66,7 @@ def test_room_choices_are_those_of_the_selected_edition(page: Page) -> None:
     old, new = make_edition(2020), make_edition(2021)
     make_room(old, "Old room")
     make_room(new, "New room")
-    page.goto(address(Session, "add"))
+    page.goto(admin_url(Session, "add"))
     for edition, room in ((old, "Old room"), (new, "New room")):
         select_by_keyboard(page, "id_edition", edition.name)
         page.locator("#id_room-box").click()
@@ -88,7 +88,7 @@ def select_by_keyboard(page: Page, field_id: str, text: str) -> None:
 def test_added_inline_row_is_labeled_and_saved(page: Page) -> None:
     session = make_session(make_edition())
     Person.objects.create(name="Ada Lovelace")
-    page.goto(address(session, "change"))
+    page.goto(admin_url(session, "change"))
     page.get_by_role("button", name="Add another Person").click()
     select_by_keyboard(page, "id_roles-0-person", "Ada Lovelace")
 

@@ -11,9 +11,9 @@ from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Session
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.browser.visitor import OpenPage
-from tests.posted import address
 from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.browser
@@ -31,11 +31,11 @@ APPS = sorted({model._meta.app_label for model in MODELS})
 def model_urls(model: Any) -> Iterator[str]:
     """Yield the URLs of the list and form of a model; for some models, also of their other pages."""
     row = model._default_manager.order_by("pk").first()
-    yield address(model, "changelist")
-    yield address(row or model, "change" if row else "add")
+    yield admin_url(model, "changelist")
+    yield admin_url(row or model, "change" if row else "add")
     if model in FULLY_CHECKED_MODELS:
-        yield from (address(model, "add"), address(model, "deleted"))
-        yield from (address(row, "history"), address(row, "delete"))
+        yield from (admin_url(model, "add"), admin_url(model, "deleted"))
+        yield from (admin_url(row, "history"), admin_url(row, "delete"))
 
 
 def issues_by_path(page: Page, paths: list[str]) -> dict[str, list[str]]:
@@ -54,7 +54,7 @@ def test_pages_of_each_model_have_no_axe_violations(app: str, open_desk: OpenPag
     models: list[Any] = [model for model in MODELS if model._meta.app_label == app]
     results = issues_by_path(open_desk(), [path for model in models for path in model_urls(model)])
 
-    assert {address(model, "changelist") for model in models} <= results.keys()
+    assert {admin_url(model, "changelist") for model in models} <= results.keys()
     assert len(results) >= len(models) * (2 if app in PROGRAM_APPS else 1)
     assert {path: issues for path, issues in results.items() if issues} == {}
 

@@ -4,10 +4,10 @@ import pytest
 from playwright.sync_api import expect
 
 from papers.models import Paper
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper, make_topic
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ def test_topic_is_set_on_all_filtered_papers_and_reverted(open_desk: OpenPage) -
     for number in range(55):
         make_paper(edition, status="draft" if number else "published")
     page = open_desk()
-    page.goto(f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}&status__exact=draft")
+    page.goto(f"{admin_url(Paper, 'changelist')}?edition__id__exact={edition.pk}&status__exact=draft")
     page.locator("#action-toggle").check()
     page.get_by_text("Select all 54 papers").click()
     page.select_option("select[name=action]", "set_topic")

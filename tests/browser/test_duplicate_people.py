@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 from people.duplicates import storage
 from people.merging import merge
 from people.models import Person, PersonPair
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_institution, make_paper, make_person
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +83,7 @@ def test_people_pages_have_no_axe_violations(open_desk: OpenPage, console_errors
         reverse("admin:people_person_split", args=[person.pk]),
         reverse("admin:people_person_merges"),
         reverse("admin:people_person_unmerge", args=[merged.change_set]),
-        address(person, "change"),
+        admin_url(person, "change"),
     ]
     issues_by_url = {}
     for url in urls:

@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 from content.history import ChangeSet, RowChange
 from exchange.models import ImportRun
 from papers.models import Paper
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 def test_conflicting_save_is_refused_and_merged(open_desk: OpenPage, script: bool) -> None:
     paper = make_paper(make_edition(), ["Ada"], title="First", track="Old", abstract="Two\nlines")
     page = open_desk(java_script_enabled=script)
-    page.goto(address(paper, "change"))
+    page.goto(admin_url(paper, "change"))
     Paper.objects.update(title="By A", track="By A")
     page.fill("#id_title", "By B")
     page.fill("#id_lay_summary", "By B")
@@ -41,7 +41,7 @@ def test_conflict_and_history_pages_have_no_axe_violations(
     paper = make_paper(make_edition(), ["Ada"], title="A title that is long enough to be compared by words")
     first_change = ChangeSet.objects.latest("pk")
     page = open_desk()
-    page.goto(address(paper, "change"))
+    page.goto(admin_url(paper, "change"))
     Paper.objects.update(title="Another title that is long enough to be compared by words")
     make_paper(paper.edition, title="Gone").delete()
     deleted = RowChange.objects.deleted_directly().get()
@@ -51,7 +51,7 @@ def test_conflict_and_history_pages_have_no_axe_violations(
     expect(page.locator(".errornote")).to_be_visible()
     issues_by_page = {"stale": display_issues(page, DESK_DISPLAYS)}
     urls = [
-        address(paper, "history"),
+        admin_url(paper, "history"),
         reverse("admin:papers_paper_restore", args=[paper.pk, first_change.pk]),
         reverse("admin:papers_paper_deleted"),
         reverse("admin:papers_paper_bring_back", args=[deleted.pk]),

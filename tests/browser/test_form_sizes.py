@@ -9,8 +9,8 @@ from conference.models import Edition
 from papers.models import Authorship, Paper
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
+from tests.admin_forms import admin_url
 from tests.browser.axe import PHONE
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def test_form_of_paper_with_eight_authors_fits_two_screens(page: Page) -> None:
     make.make_presentation(session, paper, start=start, end=end)
     make.make_presentation(session, paper, kind="poster", board="12")
     page.set_viewport_size(SCREEN)
-    page.goto(address(paper, "change"))
+    page.goto(admin_url(paper, "change"))
 
     assert page.evaluate(FORM_END) <= 2 * SCREEN["height"]
     assert page.evaluate(TOO_WIDE) == []
@@ -68,7 +68,7 @@ def test_form_fits_the_width_of_a_desktop_and_a_phone(page: Page, form: str) -> 
     make.make_presentation(session, paper)
     rows = {"paper": paper, "session": session, "person": person, "edition": edition}
     page.set_viewport_size(SCREEN)
-    page.goto(address(rows[form], "change"))
+    page.goto(admin_url(rows[form], "change"))
     page.evaluate("document.querySelectorAll('fieldset > details').forEach((part) => { part.open = true; })")
 
     assert page.evaluate(TOO_WIDE) == []
@@ -93,13 +93,13 @@ def test_lists_fit_next_to_menu_and_filter(page: Page) -> None:
     page.set_viewport_size(SCREEN)
     overflow_by_model = {}
     for model in (Edition, Room, Session, Paper, Presentation, Authorship):
-        page.goto(address(model, "changelist"))
+        page.goto(admin_url(model, "changelist"))
         overflow_by_model[model] = page.locator("#changelist-form .results").evaluate(OVERFLOW)
     header_row = page.locator("#result_list thead")
 
     assert {model: overflow for model, overflow in overflow_by_model.items() if overflow} == {}
-    page.goto(address(Paper, "changelist"))
+    page.goto(admin_url(Paper, "changelist"))
     expect(header_row).to_contain_text("Edition", ignore_case=True)
-    page.goto(f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}")
+    page.goto(f"{admin_url(Paper, 'changelist')}?edition__id__exact={edition.pk}")
     expect(header_row).to_be_visible()
     expect(header_row).not_to_contain_text("Edition", ignore_case=True)

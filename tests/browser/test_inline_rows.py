@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page
 
 from tests import factories as make
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESKTOP
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +44,7 @@ def test_last_columns_of_inline_rows_are_visible(page: Page, form: str) -> None:
         edition.conference, "Demonstration with questions", applies_to="presentation"
     )
     session.presentations.update(kind=kind.slug)
-    page.goto(address(rows.get(form, edition), "change"))
+    page.goto(admin_url(rows.get(form, edition), "change"))
 
     assert page.viewport_size == DESKTOP
     assert page.evaluate(ROW_COUNT) > 0

@@ -16,9 +16,9 @@ from schedule.models import Presentation, Session, WorkingCopy
 from schedule.working_copy.block import edit_working_copy, open_copies
 from schedule.working_copy.release import open_copy
 from tests import factories as make
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, DESKTOP, PHONE, display_issues
 from tests.browser.visitor import OpenPage
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 MAX_TABS = 120
@@ -130,7 +130,7 @@ def test_working_copy_is_opened_changed_and_released_by_keyboard(edition: Editio
     tab_to(desk_page, desk_page.locator("button[name=act][value=open]"))
     desk_page.keyboard.press("Enter")
     wait_for_success(desk_page)
-    desk_page.goto(address(Session.objects.get(title="Vision talks"), "change"))
+    desk_page.goto(admin_url(Session.objects.get(title="Vision talks"), "change"))
     tab_to(desk_page, desk_page.locator("#id_title"))
     desk_page.keyboard.press("Control+a")
     desk_page.keyboard.type("Sight")
@@ -199,9 +199,9 @@ def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage
         "/admin/accounts/membership/roles/",
         f"/admin/conference/edition/new/?source={edition.pk}",
         f"/admin/exchange/importjob/add/{query}",
-        address(session, "history"),
-        address(Paper.objects.order_by("pk")[0], "change"),
-        address(session, "change"),
+        admin_url(session, "history"),
+        admin_url(Paper.objects.order_by("pk")[0], "change"),
+        admin_url(session, "change"),
     ]
     page, issues_by_path = open_desk(), {}
     for path in paths:

@@ -33,13 +33,13 @@ from people.models import Invitation, Person, PersonPair
 from schedule.models import Agenda, Presentation, ProgramInvitation, Release, Session, Unavailability
 from tests import factories as make
 from tests.access.world import make_world
+from tests.admin_forms import admin_url
 from tests.browser.visitor import SECURE_HOST, Visitor, create_invitation, nginx
 from tests.deploy.test_nginx import NGINX
 from tests.exchange.programs import paper as paper_record
 from tests.exchange.programs import program
 from tests.exchange.uploads import ADD_URL as UPLOAD
 from tests.exchange.uploads import papers_file
-from tests.posted import address
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -294,7 +294,7 @@ def resend_and_revoke_an_invitation(visitor: Visitor) -> None:
 @posts("admin/change_form.html")
 def save_a_form(visitor: Visitor) -> None:
     paper = make.make_paper(make.make_edition(), ["Ada"])
-    visitor.sign_in_and_go(address(paper, "change"))
+    visitor.sign_in_and_go(admin_url(paper, "change"))
     visitor.page.fill("#id_title", "Mended")
     visitor.save("[name=_save]")
 
@@ -305,7 +305,7 @@ def save_a_form(visitor: Visitor) -> None:
 def preview_the_texts_of_a_form(visitor: Visitor) -> None:
     paper = make.make_paper(make.make_edition(), title="On $x^2$")
     visitor.open_page(has_script=False)
-    visitor.sign_in_and_go(address(paper, "change"))
+    visitor.sign_in_and_go(admin_url(paper, "change"))
     with visitor.page.context.expect_page() as tab:
         visitor.press("Preview the texts in a new tab")
 
@@ -315,7 +315,7 @@ def preview_the_texts_of_a_form(visitor: Visitor) -> None:
 @posts("admin-text.js")
 def preview_a_text_while_writing(visitor: Visitor) -> None:
     paper = make.make_paper(make.make_edition(), abstract="On $x^2$")
-    visitor.sign_in_and_go(address(paper, "change"))
+    visitor.sign_in_and_go(admin_url(paper, "change"))
     visitor.page.locator("summary[aria-label='Preview: Abstract']").click()
 
     expect(visitor.page.locator(".text-shown math").first).to_be_visible()
@@ -326,7 +326,7 @@ def act_on_a_list_and_revert_it(visitor: Visitor) -> None:
     edition = make.make_edition()
     paper = make.make_paper(edition)
     make.make_topic(edition, "Compilers")
-    visitor.sign_in_and_go(address(Paper, "changelist"))
+    visitor.sign_in_and_go(admin_url(Paper, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "set_topic")
     visitor.submit("#changelist-form .actions [type=submit]")
@@ -345,7 +345,7 @@ def act_on_a_list_and_revert_it(visitor: Visitor) -> None:
 @posts("admin/delete_confirmation.html")
 def delete_a_row(visitor: Visitor) -> None:
     paper = make.make_paper(make.make_edition())
-    visitor.sign_in_and_go(address(paper, "delete"))
+    visitor.sign_in_and_go(admin_url(paper, "delete"))
     visitor.save()
 
     assert not Paper.objects.exists()
@@ -354,7 +354,7 @@ def delete_a_row(visitor: Visitor) -> None:
 @posts("admin/delete_selected_confirmation.html")
 def delete_chosen_rows(visitor: Visitor) -> None:
     make.make_page(make.make_edition())
-    visitor.sign_in_and_go(address(Page, "changelist"))
+    visitor.sign_in_and_go(admin_url(Page, "changelist"))
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "delete_selected")
     visitor.submit("#changelist-form .actions [type=submit]")
@@ -366,14 +366,14 @@ def delete_chosen_rows(visitor: Visitor) -> None:
 @posts("admin/stale.html")
 def choose_between_two_versions(visitor: Visitor) -> None:
     paper = make.make_paper(make.make_edition())
-    visitor.sign_in_and_go(address(paper, "change"))
+    visitor.sign_in_and_go(admin_url(paper, "change"))
     Paper.objects.update(title="Theirs")
     visitor.page.fill("#id_title", "Mine")
     visitor.submit("[name=_save]")
     visitor.page.locator("input[name='_choose-title'][value=mine]").check()
     visitor.save()
     # A 409 is an edit conflict, not a rejected post.
-    visitor.post_responses.remove((address(paper, "change"), 409))
+    visitor.post_responses.remove((admin_url(paper, "change"), 409))
 
     assert Paper.objects.get().title == "Mine"
 
@@ -434,7 +434,7 @@ def split_a_person(visitor: Visitor) -> None:
 @posts("admin/people/duplicates.html", "admin/people/merge_pairs.html")
 def search_duplicates_and_merge_the_pairs(visitor: Visitor) -> None:
     make_duplicates()
-    visitor.sign_in_and_go(address(PersonPair, "changelist"))
+    visitor.sign_in_and_go(admin_url(PersonPair, "changelist"))
     visitor.save(".looked button")
     visitor.page.locator("input.action-select").first.check()
     visitor.page.select_option("select[name=action]", "merge_pairs")
@@ -507,7 +507,7 @@ def make_conflicts() -> None:
 @posts("admin/exchange/conflict/decide.html")
 def decide_a_conflict(visitor: Visitor) -> None:
     make_conflicts()
-    visitor.sign_in_and_go(address(Conflict.objects.earliest("pk"), "change"))
+    visitor.sign_in_and_go(admin_url(Conflict.objects.earliest("pk"), "change"))
     visitor.page.locator("input[value=theirs]").check()
     visitor.save()
 
@@ -517,7 +517,7 @@ def decide_a_conflict(visitor: Visitor) -> None:
 @posts("admin/exchange/conflict/together.html")
 def decide_several_conflicts(visitor: Visitor) -> None:
     make_conflicts()
-    visitor.sign_in_and_go(f"{address(Conflict, 'changelist')}?state=open")
+    visitor.sign_in_and_go(f"{admin_url(Conflict, 'changelist')}?state=open")
     for box in visitor.page.locator("input.action-select").all():
         box.check()
     visitor.page.select_option("select[name=action]", "take_theirs")
@@ -878,7 +878,7 @@ def test_unchanged_forms_of_all_models_are_saved_without_styles_and_scripts(visi
     visitor.sign_in()
     read_only = set()
     for label, row in rows.items():
-        visitor.go(address(row, "change"))
+        visitor.go(admin_url(row, "change"))
         if visitor.page.locator("#content form [name=_save]").count():
             visitor.save("#content form [name=_save]")
         else:

@@ -7,16 +7,16 @@ from playwright.sync_api import Page, expect
 
 from papers.models import Paper
 from schedule.models import Room
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.factories import make_edition, make_paper, make_room
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
 
 def open_paper_form(page: Page) -> Paper:
     paper = make_paper(make_edition(), ["Zed Zu", "Abe Ba", "Mia Moe"])
-    page.goto(address(paper, "change"))
+    page.goto(admin_url(paper, "change"))
     return paper
 
 
@@ -99,7 +99,7 @@ def test_removing_an_added_and_moved_row_leaves_the_other_rows(page: Page) -> No
 
 def test_form_with_150_authors_is_reordered_and_saved(page: Page) -> None:
     paper = make_paper(make_edition(), [f"Author {n:03}" for n in range(150)])
-    page.goto(address(paper, "change"))
+    page.goto(admin_url(paper, "change"))
     drag_handle(page, "Author 149").press("Home")
     save(page)
 
@@ -111,7 +111,7 @@ def test_rooms_are_reordered_in_their_list(page: Page) -> None:
     edition = make_edition()
     for name in ("Hall A", "Hall B", "Hall C"):
         make_room(edition, name)
-    page.goto(f"{address(Room, 'changelist')}?edition__id__exact={edition.pk}")
+    page.goto(f"{admin_url(Room, 'changelist')}?edition__id__exact={edition.pk}")
     page.get_by_role("button", name="Move Hall A down").click()
 
     assert display_issues(page, DESK_DISPLAYS) == []

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from papers.models import Paper
+from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, display_issues
 from tests.browser.visitor import OpenPage
 from tests.factories import make_edition, make_paper
-from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def open_paper_form(open_desk: OpenPage) -> OpenPage:
     def open_form(**options: Any) -> Page:
         paper = make_paper(make_edition(), title="One", abstract="Two")
         page = open_desk(**options)
-        page.goto(address(paper, "change"))
+        page.goto(admin_url(paper, "change"))
         return page
 
     return open_form

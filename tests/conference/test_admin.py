@@ -26,6 +26,7 @@ from people.models import (
     PersonName,
 )
 from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
+from tests.admin_forms import admin_url, autocomplete_choices, date_and_time, formset
 from tests.exchange.programs import PROCEEDINGS
 from tests.factories import (
     add_author,
@@ -50,8 +51,7 @@ from tests.factories import (
     make_topic,
     numbers,
 )
-from tests.posted import address, autocomplete_choices, date_and_time, formset
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 
@@ -151,10 +151,10 @@ def test_list_query_count_is_the_same_for_1_and_3_rows(model: type[Model], admin
     for count in (1, 2):
         rows = [MAKERS[model](edition) for _ in range(count)]
         with CaptureQueriesContext(connection) as queries:
-            page = admin_client.get(address(model, "changelist"))
+            page = admin_client.get(admin_url(model, "changelist"))
         query_counts.append(len(queries))
 
-        assert [row for row in rows if f'href="{address(row, "change")}' not in page.text] == []
+        assert [row for row in rows if f'href="{admin_url(row, "change")}' not in page.text] == []
 
     assert query_counts[0] == query_counts[1] <= 12
 
@@ -162,18 +162,18 @@ def test_list_query_count_is_the_same_for_1_and_3_rows(model: type[Model], admin
 @pytest.mark.parametrize("model", MODELS, ids=model_name)
 def test_search_without_match_lists_no_row(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
-    page = admin_client.get(address(model, "changelist"), {"q": "no such thing anywhere"})
+    page = admin_client.get(admin_url(model, "changelist"), {"q": "no such thing anywhere"})
 
     assert "0 results" in page.text
-    assert f'href="{address(row, "change")}' not in page.text
+    assert f'href="{admin_url(row, "change")}' not in page.text
 
 
 @pytest.mark.parametrize("model", MODELS, ids=model_name)
 def test_change_delete_and_history_pages_of_a_row_open(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
-    change = admin_client.get(address(row, "change"))
-    delete = admin_client.get(address(row, "delete"))
-    history = admin_client.get(address(row, "history"))
+    change = admin_client.get(admin_url(row, "change"))
+    delete = admin_client.get(admin_url(row, "delete"))
+    history = admin_client.get(admin_url(row, "history"))
 
     assert f"Change {model._meta.verbose_name}" in change.text
     assert 'name="_save"' in change.text
@@ -185,20 +185,20 @@ def test_change_delete_and_history_pages_of_a_row_open(model: type[Model], admin
 @pytest.mark.parametrize("model", [model for model in MODELS if model is not Release], ids=model_name)
 def test_add_form_opens_and_handles_an_empty_post(model: type[Model], admin_client: Client) -> None:
     make_edition()
-    page = admin_client.get(address(model, "add"))
+    page = admin_client.get(admin_url(model, "add"))
 
     assert f"Add {model._meta.verbose_name}" in page.text
     assert 'name="_save"' in page.text
     prefixes = [inline.formset.prefix for inline in page.context["inline_admin_formsets"]]
     empty = {f"{prefix}-{count}_FORMS": 0 for prefix in prefixes for count in ("TOTAL", "INITIAL")}
-    response = admin_client.post(address(model, "add"), empty)
+    response = admin_client.post(admin_url(model, "add"), empty)
     assert response.status_code == 302 or "errornote" in response.text
 
 
 @pytest.mark.parametrize("model", MODELS, ids=model_name)
 def test_unused_row_can_be_deleted(model: type[Model], admin_client: Client) -> None:
     row = MAKERS[model](make_edition())
-    admin_client.post(address(row, "delete"), {"post": "yes"})
+    admin_client.post(admin_url(row, "delete"), {"post": "yes"})
 
     assert not model._base_manager.filter(pk=row.pk).exists()
 
@@ -208,7 +208,7 @@ def test_menu_item_refuses_page_and_parent_of_another_edition(admin_client: Clie
     page, parent = make_page(old), make_menu_item(old)
     values = {"edition": new.pk, "label": "Help", "position": 0}
     targets: list[dict[str, Any]] = [{"page": page.pk}, {"section": "papers", "parent": parent.pk}]
-    refused = [admin_client.post(address(MenuItem, "add"), {**values, **target}).text for target in targets]
+    refused = [admin_client.post(admin_url(MenuItem, "add"), {**values, **target}).text for target in targets]
 
     assert "The page belongs to another edition." in refused[0]
     assert "The parent item belongs to another edition." in refused[1]
@@ -225,7 +225,7 @@ def test_entered_position_moves_a_row_among_its_siblings(admin_client: Client, e
         "status": "published",
         "position": 1,
     }
-    admin_client.post(address(bronze, "change"), values)
+    admin_client.post(admin_url(bronze, "change"), values)
     order = Sponsor.objects.values_list("position", "name")
 
     assert list(order) == [(1, "Bronze"), (2, "Gold"), (3, "Silver")]
@@ -253,21 +253,21 @@ def test_new_edition_times_are_read_in_the_entered_time_zone(admin_client: Clien
     make_edition(2020)
     rooms = formset("rooms", added=[{"name": "Hall B", "position": 2}, {"name": "Säle A"}])
     values = edition_values(conference=make_conference().pk, **rooms)
-    admin_client.post(address(Edition, "add"), values)
+    admin_client.post(admin_url(Edition, "add"), values)
     edition = Edition.objects.get(year=2026)
 
     assert (edition.slug, edition.public_from) == ("2026", datetime(2026, 3, 1, 8, tzinfo=UTC))
     assert list(edition.rooms.values_list("position", "slug")) == [(1, "hall-b"), (2, "sale-a")]
-    assert "Time (in the zone above):" in admin_client.get(address(Edition, "add")).text
-    assert "Time (Europe/Berlin):" in admin_client.get(address(edition, "change")).text
+    assert "Time (in the zone above):" in admin_client.get(admin_url(Edition, "add")).text
+    assert "Time (Europe/Berlin):" in admin_client.get(admin_url(edition, "change")).text
 
 
 def test_proceedings_are_entered_in_the_form(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin")
     entered = {**PROCEEDINGS, "proceedings_editors": "Mia Zed\nAnna van der Berg"}
     values = edition_values(conference=edition.conference_id, **entered)
-    refused = admin_client.post(address(edition, "change"), {**values, "isbn": "978-3-16-148410-1"})
-    admin_client.post(address(edition, "change"), values)
+    refused = admin_client.post(admin_url(edition, "change"), {**values, "isbn": "978-3-16-148410-1"})
+    admin_client.post(admin_url(edition, "change"), values)
 
     assert "“978-3-16-148410-1” is not an ISBN" in refused.text
     stored = Edition.objects.values(*PROCEEDINGS).get(pk=edition.pk)
@@ -277,9 +277,9 @@ def test_proceedings_are_entered_in_the_form(admin_client: Client) -> None:
 def test_license_is_chosen_or_entered(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin")
     values = edition_values(conference=edition.conference_id)
-    page = read(admin_client, address(edition, "change"))
-    refused = admin_client.post(address(edition, "change"), {**values, "license": "cc by 4.0"})
-    admin_client.post(address(edition, "change"), {**values, "license": "CC-BY-4.0"})
+    page = read(admin_client, admin_url(edition, "change"))
+    refused = admin_client.post(admin_url(edition, "change"), {**values, "license": "cc by 4.0"})
+    admin_client.post(admin_url(edition, "change"), {**values, "license": "CC-BY-4.0"})
     edition.refresh_from_db()
 
     assert [tag.attributes["list"] for tag in page.all("input", name="license")] == ["licenses"]
@@ -293,9 +293,11 @@ def test_unknown_time_zone_is_refused_and_a_changed_one_warns(admin_client: Clie
     edition = make_edition(2026, timezone="Europe/Berlin")
     make_session(edition)
     conference = {"conference": edition.conference_id}
-    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Atlantis", **conference))
+    refused = admin_client.post(
+        admin_url(edition, "change"), edition_values(timezone="Atlantis", **conference)
+    )
     values = edition_values(timezone="Asia/Seoul", **conference)
-    page = admin_client.post(address(edition, "change"), values, follow=True)
+    page = admin_client.post(admin_url(edition, "change"), values, follow=True)
     edition.refresh_from_db()
 
     assert "“Atlantis” is not a time zone." in refused.text
@@ -308,7 +310,7 @@ def test_deleting_an_edition_with_a_program_is_refused_with_counts(admin_client:
     make_paper(edition)
     make_paper(edition)
     make_session(edition)
-    page = admin_client.post(address(edition, "delete"), {"post": "yes"})
+    page = admin_client.post(admin_url(edition, "delete"), {"post": "yes"})
 
     assert "MLSys 2021: 2 papers" in page.text
     assert "MLSys 2021: 1 session" in page.text
@@ -319,12 +321,12 @@ def test_announcement_time_is_shown_and_read_in_the_edition_time_zone(admin_clie
     edition = make_edition(2026, timezone="Asia/Kathmandu")
     values = {"edition": edition.pk, "uid": "a1", "title": "Welcome", "status": "draft"}
     admin_client.post(
-        address(Announcement, "add"), {**values, **date_and_time("published_at", "2026-07-08", "10:00")}
+        admin_url(Announcement, "add"), {**values, **date_and_time("published_at", "2026-07-08", "10:00")}
     )
     news = Announcement.objects.get()
 
     assert news.published_at == datetime(2026, 7, 8, 4, 15, tzinfo=UTC)
-    assert "Wed 8 Jul 2026, 10:00 GMT+5:45" in admin_client.get(address(Announcement, "changelist")).text
+    assert "Wed 8 Jul 2026, 10:00 GMT+5:45" in admin_client.get(admin_url(Announcement, "changelist")).text
 
 
 def test_admin_index_groups_models_in_order(admin_client: Client) -> None:
@@ -342,7 +344,7 @@ def test_admin_index_groups_models_in_order(admin_client: Client) -> None:
 @pytest.mark.parametrize("model", [Edition, Paper, Session, Room, Topic, Person, Page], ids=model_name)
 def test_change_form_links_to_the_public_page(model: type[Model], admin_client: Client) -> None:
     row: Any = MAKERS[model](make_edition())
-    page = admin_client.get(address(row, "change")).text
+    page = admin_client.get(admin_url(row, "change")).text
     link = re.search(r'<a href="(/admin/r/[^"]+)" class="viewsitelink"', page)
 
     assert link
@@ -364,7 +366,7 @@ def test_sponsor_form_shows_no_class_name(admin_client: Client) -> None:
 
 def test_home_page_sections_are_reordered_and_switched_off(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Europe/Berlin", home_sections=["sponsors", "news"])
-    form = address(edition, "change")
+    form = admin_url(edition, "change")
     (table,) = read(admin_client, form).all("div", "home-sections")
     fields = {tag.attributes["name"]: tag.attributes for tag in table.inside("input")}
     form_data = {name: "on" for name, attributes in fields.items() if "checked" in attributes}

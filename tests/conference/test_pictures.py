@@ -12,7 +12,7 @@ from PIL import Image
 from conference import pictures
 from conference.models import Edition
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

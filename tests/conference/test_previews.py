@@ -18,7 +18,7 @@ from papers.models import Paper
 from people.models import Person
 from search.models import Document, Word
 from tests import factories as make
-from tests.connections import left_open
+from tests.connections import keep_connections_open
 from tests.website.sample_program import MARKER, MARKER_LOWER, make_program_with_hidden_rows
 from tests.website.test_visibility import all_paths, find_leaks
 from website.wsgi import django
@@ -40,7 +40,7 @@ def request_through_cache(cache: PageCache, path: str, cookie: str = "") -> tupl
     """Request a page through the page cache; return status, headers and body."""
     started: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
-    with left_open():
+    with keep_connections_open():
         body = cache(environ, lambda status, headers, exc_info=None: started.extend((status, dict(headers))))  # type: ignore[arg-type]
         return started[0], started[1], b"".join(body).decode(errors="replace")
 

@@ -2,7 +2,7 @@
 
 from django.template import engines
 
-from tests.reading import Page
+from tests.html_pages import Page
 
 
 def render(source: str, **context: str) -> str:

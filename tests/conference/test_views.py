@@ -8,7 +8,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from conference.models import Edition
 from pagecache import per_revision
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from content.ordering import reorder
 from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
-from tests.posted import address
+from tests.admin_forms import admin_url
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +64,7 @@ def test_timeline_shows_origin_and_changed_words(chair: Client, edition: Edition
         paper.save()
     zed, abe = paper.authorships.order_by("position").values_list("pk", flat=True)
     reorder(paper.authorships.all(), [abe, zed])
-    html = chair.get(address(paper, "history")).content.decode()
+    html = chair.get(admin_url(paper, "history")).content.decode()
 
     assert "API: Sync token" in html
     assert "<del>first</del>" in html
@@ -76,7 +76,7 @@ def test_times_are_shown_in_the_edition_zone(chair: Client, edition: Edition) ->
     session = make.make_session(edition)
     session.start -= timedelta(hours=1)
     session.save()
-    html = chair.get(address(session, "history")).content.decode()
+    html = chair.get(admin_url(session, "history")).content.decode()
 
     assert "2021-04-06 08:00 PDT" in html
     assert "2021-04-06 07:00 PDT" in html
@@ -89,7 +89,7 @@ def test_history_needs_permission_to_view_the_row(client: Client, edition: Editi
     make.make_paper(edition).delete()
     deletion = RowChange.objects.deleted_directly().get()
     urls = [
-        address(paper, "history"),
+        admin_url(paper, "history"),
         reverse("admin:papers_paper_restore", args=[paper.pk, version.pk]),
         reverse("admin:papers_paper_deleted"),
         reverse("admin:papers_paper_bring_back", args=[deletion.pk]),
@@ -123,7 +123,7 @@ def test_query_count_is_the_same_for_1_and_3_changes(chair: Client, edition: Edi
             paper.topic = make.make_topic(edition)
             paper.save()
         with CaptureQueriesContext(connection) as queries:
-            chair.get(address(paper, "history"))
+            chair.get(admin_url(paper, "history"))
         counts.append(len(queries))
 
     assert counts == [10, 10]
@@ -211,11 +211,11 @@ def test_deleted_paper_is_restored_with_its_related_rows(chair: Client, edition:
     make.make_award(edition, [paper])
     poster = make.make_presentation(make.make_session(edition), paper, kind="poster")
     key = paper.pk
-    chair.post(address(paper, "delete"), {"post": "yes"})
+    chair.post(admin_url(paper, "delete"), {"post": "yes"})
     assert not Paper.objects.exists()
     response = bring_back(chair, Paper)
 
-    assert response.headers["Location"] == address(Paper(pk=key), "change")
+    assert response.headers["Location"] == admin_url(Paper(pk=key), "change")
     restored = Paper.objects.get(pk=key)
     assert (restored.title, restored.uid, restored.keywords) == ("Back", paper.uid, ["a", "b"])
     assert author_list(restored) == [(1, "Zed"), (2, "Abe")]
@@ -226,7 +226,7 @@ def test_deleted_paper_is_restored_with_its_related_rows(chair: Client, edition:
 
 def test_history_of_a_deleted_row_redirects_to_restoring_it(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
-    url = address(paper, "history")
+    url = admin_url(paper, "history")
     paper.delete()
     deletion = RowChange.objects.deleted_directly().get()
 

@@ -13,7 +13,7 @@ from content.history import ChangeSet, RowChange
 from papers.models import Award
 from schedule.models import Presentation, Room
 from tests import factories as make
-from tests.posted import address
+from tests.admin_forms import admin_url
 
 pytestmark = pytest.mark.django_db
 
@@ -39,10 +39,10 @@ def list_form_data(model: type[Model], numbers: dict[Any, Any]) -> dict[str, Any
 @pytest.mark.parametrize("model", MAKERS)
 def test_positions_are_renumbered_by_the_delete_page_and_the_action(model: Any, admin_client: Client) -> None:
     first, second, _three = make_three_rows(model, make.make_edition())
-    admin_client.post(address(first, "delete"), {"post": "yes"})
+    admin_client.post(admin_url(first, "delete"), {"post": "yes"})
     after_page = list_positions(model.objects)
     data = {"action": "delete_selected", "_selected_action": [second.pk], "post": "yes"}
-    admin_client.post(address(model, "changelist"), data)
+    admin_client.post(admin_url(model, "changelist"), data)
 
     assert after_page == [(1, "Two"), (2, "Three")]
     assert list_positions(model.objects) == [(1, "Three")]
@@ -78,7 +78,7 @@ def test_positions_are_renumbered_when_a_talk_moves_to_another_session() -> None
 
 def test_restored_row_gets_its_position_back(admin_client: Client) -> None:
     first, second, *_ = make_three_rows(Sponsor, make.make_edition())
-    admin_client.post(address(Sponsor, "changelist"), list_form_data(Sponsor, {first: 2, second: 1}))
+    admin_client.post(admin_url(Sponsor, "changelist"), list_form_data(Sponsor, {first: 2, second: 1}))
     second.delete()
     deletion = RowChange.objects.deleted_directly().get()
     admin_client.post(reverse("admin:conference_sponsor_bring_back", args=[deletion.pk]))
@@ -101,7 +101,7 @@ def test_positions_entered_in_a_list_reorder_the_rows(
 ) -> None:
     rows = make_three_rows(Room, make.make_edition())
     admin_client.post(
-        address(Room, "changelist"), list_form_data(Room, dict(zip(rows, numbers, strict=True)))
+        admin_url(Room, "changelist"), list_form_data(Room, dict(zip(rows, numbers, strict=True)))
     )
 
     assert list_positions(Room.objects) == list(enumerate(expected, start=1))
@@ -111,7 +111,7 @@ def test_positions_entered_in_a_list_reorder_the_rows(
 def test_list_reorders_each_edition_including_rows_not_listed(admin_client: Client) -> None:
     old, new = make_three_rows(Room, make.make_edition(2020)), make_three_rows(Room, make.make_edition(2021))
     numbers = {old[2]: 1, old[0]: 3, new[1]: 1}
-    admin_client.post(address(Room, "changelist"), list_form_data(Room, numbers))
+    admin_client.post(admin_url(Room, "changelist"), list_form_data(Room, numbers))
 
     assert list_positions(Room.objects.filter(edition__year=2020)) == [(1, "Three"), (2, "Two"), (3, "One")]
     assert list_positions(Room.objects.filter(edition__year=2021)) == [(1, "Two"), (2, "One"), (3, "Three")]
@@ -121,7 +121,7 @@ def test_rows_can_be_dragged_only_in_a_list_of_one_edition_in_order(admin_client
     old, new = (make.make_edition(year) for year in (2020, 2021))
     for edition in (old, new):
         make.make_award(edition)
-    page = address(Award, "changelist")
+    page = admin_url(Award, "changelist")
     edition_filter = f"?edition__id__exact={old.pk}"
     pages = [
         admin_client.get(f"{page}{query}").text for query in (edition_filter, f"{edition_filter}&o=1", "")
@@ -135,8 +135,8 @@ def test_viewer_cannot_change_positions(client: Client) -> None:
     viewer = get_user_model().objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(*permissions("view_room"))
     client.force_login(viewer)
-    page = client.get(address(Room, "changelist"))
-    response = client.post(address(Room, "changelist"), list_form_data(Room, {row: 5}))
+    page = client.get(admin_url(Room, "changelist"))
+    response = client.post(admin_url(Room, "changelist"), list_form_data(Room, {row: 5}))
 
     assert 'name="form-0-position"' not in page.text
     assert response.status_code == 403

@@ -18,7 +18,7 @@ from papers.models import Authorship, Paper
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
-from tests.posted import address, formset, run_action
+from tests.admin_forms import admin_url, formset, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -284,7 +284,7 @@ def test_form_with_inlines_is_one_change_set_of_its_user(chair: Client, edition:
     ]
     data = {"title": "Two", "status": "published", "abstract": paper.abstract}
     inlines = formset("authorships", rows) | formset("materials") | formset("presentations")
-    response = chair.post(address(paper, "change"), {**data, **inlines})
+    response = chair.post(admin_url(paper, "change"), {**data, **inlines})
 
     assert response.status_code == 302
     change_set = ChangeSet.objects.get()
@@ -313,7 +313,7 @@ def test_action_is_recorded_with_its_name(chair: Client, edition: Edition, user:
 def test_deletion_in_the_admin_is_recorded_with_the_user(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition)
     clear_history()
-    chair.post(address(paper, "delete"), {"post": "yes"})
+    chair.post(admin_url(paper, "delete"), {"post": "yes"})
 
     assert (ChangeSet.objects.get().origin, ChangeSet.objects.get().user) == ("form", user)
     assert [(kind, model) for kind, model, _ in recorded_changes()] == [("deleted", "paper")]

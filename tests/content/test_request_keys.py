@@ -10,7 +10,7 @@ from content.request_keys import parse_key
 from editorial.current_edition import LIST_FILTER
 from schedule.models import WorkingCopy
 from tests import factories as make
-from tests.posted import address, formset
+from tests.admin_forms import admin_url, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -65,8 +65,8 @@ def test_invalid_key_in_a_form_is_no_server_error(text: str, admin_client: Clien
     WorkingCopy.objects.create(edition=edition)
     rows = formset("presentations", [], [{"kind": "oral", "paper": text, "status": "published"}])
     posts: list[tuple[str, dict[str, Any]]] = [
-        (address(session, "change"), {"title": "A", "edition": text, **formset("roles"), **rows}),
-        (address(paper, "change"), {"topic": text, **formset("authorships"), **formset("materials")}),
+        (admin_url(session, "change"), {"title": "A", "edition": text, **formset("roles"), **rows}),
+        (admin_url(paper, "change"), {"topic": text, **formset("authorships"), **formset("materials")}),
         ("/admin/papers/paper/", {"action": "publish", "_selected_action": [text]}),
         ("/admin/schedule/session/assign/", {"edition": edition.pk, "pick": text, "_put": text}),
         (

@@ -19,7 +19,7 @@ from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
 from tests.access.world import add_member, make_world
-from tests.posted import address, confirmation_digest, post_action, run_action
+from tests.admin_forms import admin_url, confirmation_digest, post_action, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +64,7 @@ def test_select_across_applies_to_all_rows_of_the_filter(
     monkeypatch.setattr(admin.site.get_model_admin(Paper), "list_per_page", 2)
     drafts = [make.make_paper(edition, status="draft") for _ in range(3)]
     make.make_paper(make.make_edition(2020), status="draft")
-    path = f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}&status__exact=draft"
+    path = f"{admin_url(Paper, 'changelist')}?edition__id__exact={edition.pk}&status__exact=draft"
     data = {"action": "publish", "select_across": "1", "_selected_action": drafts[0].pk}
     preview = admin_client.post(path, {**data, "index": "0"}).text
     result = admin_client.post(path, {**data, "_confirmed": confirmation_digest(preview)}, follow=True).text
@@ -193,11 +193,11 @@ def test_every_action_of_every_list_responds(admin_client: Client) -> None:
     for label, row in make_world().rows.items():
         if type(row) not in admin.site._registry:
             continue
-        form = admin_client.get(address(type(row), "changelist")).context.get("action_form")
+        form = admin_client.get(admin_url(type(row), "changelist")).context.get("action_form")
         for action, _label in form.fields["action"].choices if form else ():
             if action:
                 data = {"action": action, "_selected_action": [row.pk]}
-                response = admin_client.post(address(type(row), "changelist"), data)
+                response = admin_client.post(admin_url(type(row), "changelist"), data)
                 failures += [(label, action)] if response.status_code not in (200, 302) else []
                 models.add(label)
 

@@ -11,7 +11,7 @@ from editorial.forms import LOST_FILE
 from papers.models import Paper
 from people.models import Person
 from tests import factories as make
-from tests.posted import address, formset
+from tests.admin_forms import admin_url, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def photo() -> SimpleUploadedFile:
 
 
 def test_photo_must_be_chosen_again_after_an_error_in_another_field(admin_client: Client) -> None:
-    page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), "orcid": "1"})
+    page = admin_client.post(admin_url(Person, "add"), {**PERSON, "photo": photo(), "orcid": "1"})
     form = page.context["adminform"].form
 
     assert (set(form.errors), form.errors["photo"]) == ({"orcid", "photo"}, [LOST_FILE])
@@ -35,7 +35,7 @@ def test_photo_must_be_chosen_again_after_an_error_in_another_field(admin_client
 
 def test_photo_must_be_chosen_again_after_an_error_in_an_inline(admin_client: Client) -> None:
     rows = formset("names", added=[{"name": "x" * 500}])
-    page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), **rows, "_popup": "1"})
+    page = admin_client.post(admin_url(Person, "add"), {**PERSON, "photo": photo(), **rows, "_popup": "1"})
 
     assert page.text.count(str(LOST_FILE)) == 1
 
@@ -48,7 +48,7 @@ def test_file_of_an_inline_must_be_chosen_again_after_an_error(admin_client: Cli
     ]
     values = {"edition": make.make_edition().pk, "uid": "p1", "title": "", "status": "draft"}
     page = admin_client.post(
-        address(Paper, "add"), {**values, **rows, **formset("materials", added=materials)}
+        admin_url(Paper, "add"), {**values, **rows, **formset("materials", added=materials)}
     )
     inlines = {inline.formset.prefix: inline.formset for inline in page.context["inline_admin_formsets"]}
 
@@ -57,13 +57,13 @@ def test_file_of_an_inline_must_be_chosen_again_after_an_error(admin_client: Cli
 
 def test_invalid_file_shows_only_its_own_error(admin_client: Client) -> None:
     broken = SimpleUploadedFile("ada.png", b"no picture", "image/png")
-    page = admin_client.post(address(Person, "add"), {**PERSON, "name": "", "photo": broken})
+    page = admin_client.post(admin_url(Person, "add"), {**PERSON, "name": "", "photo": broken})
 
     assert str(LOST_FILE) not in page.text
     assert len(page.context["adminform"].form.errors["photo"]) == 1
 
 
 def test_form_without_errors_saves_the_file(admin_client: Client) -> None:
-    admin_client.post(address(Person, "add"), {**PERSON, "photo": photo()})
+    admin_client.post(admin_url(Person, "add"), {**PERSON, "photo": photo()})
 
     assert Person.objects.get().photo.name == "people/ada.png"

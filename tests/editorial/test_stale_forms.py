@@ -17,7 +17,7 @@ from papers.admin.papers import PaperAdmin
 from papers.models import Authorship, Paper
 from schedule.models import Session
 from tests import factories as make
-from tests.posted import address, formset
+from tests.admin_forms import admin_url, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def chair(admin_client: Client) -> Client:
 
 def form_token(client: Client, row: Any) -> str:
     """Return the hidden version token of a row's form."""
-    html = client.get(address(row, "change")).text
+    html = client.get(admin_url(row, "change")).text
     return re.search(r'name="_seen" value="([^"]+)"', html)[1]  # type: ignore[index]
 
 
@@ -86,7 +86,7 @@ def test_trap_19_row_changed_while_the_form_is_rendered_is_rejected(
     monkeypatch.undo()
     data = form_data(author.paper, token, [author_row(author, name="Ada L.")])
 
-    assert chair.post(address(author.paper, "change"), data).status_code == 409
+    assert chair.post(admin_url(author.paper, "change"), data).status_code == 409
     assert Authorship.objects.get().name == "A. Lovelace"
 
 
@@ -94,13 +94,13 @@ def test_trap_19_second_save_is_rejected_with_both_versions(chair: Client, editi
     paper = make.make_paper(edition, title="First")
     token = form_token(chair, paper)
     first_data, second_data = form_data(paper, token, title="By A"), form_data(paper, token, track="By B")
-    assert chair.post(address(paper, "change"), first_data).status_code == 302
-    response = chair.post(address(paper, "change"), second_data)
+    assert chair.post(admin_url(paper, "change"), first_data).status_code == 302
+    response = chair.post(admin_url(paper, "change"), second_data)
 
     assert response.status_code == 409
     assert Paper.objects.get().title == "By A"
     assert open_choices(response) == ["title", "track"]
-    assert chair.post(address(paper, "change"), hidden_fields(response)).status_code == 302
+    assert chair.post(admin_url(paper, "change"), hidden_fields(response)).status_code == 302
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("By A", "By B")
 
 
@@ -108,13 +108,13 @@ def test_trap_19_field_changed_on_both_sides_needs_a_choice(chair: Client, editi
     paper = make.make_paper(edition, title="First")
     token = form_token(chair, paper)
     Paper.objects.update(title="By A")
-    response = chair.post(address(paper, "change"), form_data(paper, token, title="By B"))
-    undecided = chair.post(address(paper, "change"), hidden_fields(response))
+    response = chair.post(admin_url(paper, "change"), form_data(paper, token, title="By B"))
+    undecided = chair.post(admin_url(paper, "change"), hidden_fields(response))
 
     assert [response.status_code, undecided.status_code] == [409, 409]
     assert Paper.objects.get().title == "By A"
     for choice, title in (("theirs", "By A"), ("mine", "By B")):
-        chair.post(address(paper, "change"), {**hidden_fields(response), "_choose-title": choice})
+        chair.post(admin_url(paper, "change"), {**hidden_fields(response), "_choose-title": choice})
         assert Paper.objects.get().title == title
 
 
@@ -127,10 +127,10 @@ def test_trap_19_inline_conflict_is_rejected_and_merged(chair: Client, edition: 
     ada.name = "Ada Lovelace"
     ada.save()
     cyd.delete()
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
 
     assert open_choices(response) == ["authorships-0-name", "authorships-1-name", "authorships-2"]
-    assert chair.post(address(paper, "change"), hidden_fields(response)).status_code == 302
+    assert chair.post(admin_url(paper, "change"), hidden_fields(response)).status_code == 302
     assert list(paper.authorships.order_by("position").values_list("position", "name")) == [
         (1, "Ada Lovelace"),
         (2, "Robert"),
@@ -143,12 +143,12 @@ def test_inline_row_deleted_by_another_user_can_be_kept(chair: Client, edition: 
     token = form_token(chair, paper)
     data = form_data(paper, token, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
     # Ada's deletion moved Bob up, which is merged automatically; only Ada's row needs a choice.
     assert re.findall(r'name="(\S+)" value="\w+" checked', response.text) == [
         "_choose-authorships-1-position"
     ]
-    chair.post(address(paper, "change"), {**hidden_fields(response), "_choose-authorships-0": "mine"})
+    chair.post(admin_url(paper, "change"), {**hidden_fields(response), "_choose-authorships-0": "mine"})
 
     assert sorted(paper.authorships.values_list("name", flat=True)) == ["A. L.", "Bob"]
 
@@ -164,10 +164,10 @@ def test_forged_number_of_inline_rows_changes_nothing(
     token = form_token(chair, paper)
     data = form_data(paper, token, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
     forged = {"authorships-TOTAL_FORMS": count, "authorships-INITIAL_FORMS": count}
     response = chair.post(
-        address(paper, "change"), {**hidden_fields(response), **forged, "_choose-authorships-0": "mine"}
+        admin_url(paper, "change"), {**hidden_fields(response), **forged, "_choose-authorships-0": "mine"}
     )
 
     assert response.status_code in {200, 302, 409}
@@ -179,9 +179,9 @@ def test_inline_row_added_by_another_user_stays(chair: Client, edition: Edition)
     token = form_token(chair, paper)
     data = form_data(paper, token, title="Mine")
     make.add_author(paper, "Bob")
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
     assert open_choices(response) == ["title"]
-    chair.post(address(paper, "change"), hidden_fields(response))
+    chair.post(admin_url(paper, "change"), hidden_fields(response))
 
     assert (Paper.objects.get().title, paper.authorships.count()) == ("Mine", 2)
 
@@ -195,10 +195,10 @@ def test_row_deleted_in_the_form_and_changed_elsewhere_needs_a_choice(
     data = form_data(paper, token, [author_row(ada, DELETE="on")])
     ada.name = "Ada Lovelace"
     ada.save()
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
     assert open_choices(response) == ["authorships-0-DELETE"]
     chair.post(
-        address(paper, "change"), {**hidden_fields(response), "_choose-authorships-0-DELETE": "theirs"}
+        admin_url(paper, "change"), {**hidden_fields(response), "_choose-authorships-0-DELETE": "theirs"}
     )
 
     assert paper.authorships.get().name == "Ada Lovelace"
@@ -209,20 +209,20 @@ def test_change_after_the_choice_is_rejected_again(chair: Client, edition: Editi
     token = form_token(chair, paper)
     data = form_data(paper, token, track="Mine")
     Paper.objects.update(title="A")
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
     Paper.objects.update(title="C")
-    second_response = chair.post(address(paper, "change"), hidden_fields(response))
+    second_response = chair.post(admin_url(paper, "change"), hidden_fields(response))
 
     assert second_response.status_code == 409
     assert "there was another change" in second_response.text
-    chair.post(address(paper, "change"), hidden_fields(second_response))
+    chair.post(admin_url(paper, "change"), hidden_fields(second_response))
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("C", "Mine")
 
 
 def test_form_without_conflict_is_saved(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"], abstract="Two\nlines")
     data = form_data(paper, form_token(chair, paper), title="New", abstract="Two\r\nlines")
-    response = chair.post(address(paper, "change"), data)
+    response = chair.post(admin_url(paper, "change"), data)
 
     assert (response.status_code, Paper.objects.get().title) == (302, "New")
     assert RowChange.objects.filter(kind="changed").get().values == {"title": [paper.title, "New"]}
@@ -233,7 +233,7 @@ def test_same_change_on_both_sides_is_no_conflict(chair: Client, edition: Editio
     token = form_token(chair, paper)
     Paper.objects.update(title="Same")
 
-    assert chair.post(address(paper, "change"), form_data(paper, token, title="Same")).status_code == 302
+    assert chair.post(admin_url(paper, "change"), form_data(paper, token, title="Same")).status_code == 302
 
 
 def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: Edition) -> None:
@@ -243,12 +243,12 @@ def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: E
     values = {"kind": "oral", "status": "published", "title": session.title, "_seen": token}
     times = {"start_0": "2021-04-06", "start_1": "08:00:00", "end_0": "2021-04-06", "end_1": "09:00:00"}
     response = chair.post(
-        address(session, "change"), values | times | formset("roles") | formset("presentations")
+        admin_url(session, "change"), values | times | formset("roles") | formset("presentations")
     )
 
     assert open_choices(response) == ["start"]
     assert "2021-04-06 07:00 PDT" in response.text
-    chair.post(address(session, "change"), hidden_fields(response))
+    chair.post(admin_url(session, "change"), hidden_fields(response))
     assert Session.objects.get().start.hour == 14
 
 
@@ -258,7 +258,7 @@ def test_query_count_is_the_same_for_1_and_3_rows(chair: Client, edition: Editio
         paper = make.make_paper(edition, [f"Ada {n}" for n in range(row_count)])
         data = form_data(paper, form_token(chair, paper))
         with CaptureQueriesContext(connection) as queries:
-            assert chair.post(address(paper, "change"), data).status_code == 302
+            assert chair.post(admin_url(paper, "change"), data).status_code == 302
         counts.append(len(queries))
 
     assert counts == [38, 38]
@@ -267,7 +267,7 @@ def test_query_count_is_the_same_for_1_and_3_rows(chair: Client, edition: Editio
 def test_forged_token_is_rejected(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
 
-    assert chair.post(address(paper, "change"), form_data(paper, "forged", title="X")).status_code == 409
+    assert chair.post(admin_url(paper, "change"), form_data(paper, "forged", title="X")).status_code == 409
     assert Paper.objects.get().title == "First"
 
 
@@ -296,7 +296,7 @@ def track_column(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("track_column")
 def test_trap_19_list_editable_conflict_is_rejected_and_merged(chair: Client, edition: Edition) -> None:
     first, second = make.make_paper(edition, title="A"), make.make_paper(edition, title="B")
-    html = chair.get(address(Paper, "changelist")).text
+    html = chair.get(admin_url(Paper, "changelist")).text
     token = re.search(r'name="form-_seen" value="([^"]+)"', html)[1]  # type: ignore[index]
     rows = [
         {"id": first.pk, "track": "Mine", "status": "published"},
@@ -305,12 +305,12 @@ def test_trap_19_list_editable_conflict_is_rejected_and_merged(chair: Client, ed
     data = formset("form", rows) | {"_save": "Save", "form-_seen": token}
     Paper.objects.filter(pk=first.pk).update(track="Theirs")
     Paper.objects.filter(pk=second.pk).update(status="draft")
-    response = chair.post(address(Paper, "changelist"), data)
+    response = chair.post(admin_url(Paper, "changelist"), data)
 
     assert response.status_code == 409
     assert open_choices(response) == ["form-0-track", "form-1-status", "form-1-track"]
     choices = {**hidden_fields(response), "_choose-form-0-track": "theirs"}
-    assert chair.post(address(Paper, "changelist"), choices).status_code == 302
+    assert chair.post(admin_url(Paper, "changelist"), choices).status_code == 302
     assert list(Paper.objects.order_by("pk").values_list("track", "status")) == [
         ("Theirs", "published"),
         ("Mine too", "draft"),
@@ -320,11 +320,11 @@ def test_trap_19_list_editable_conflict_is_rejected_and_merged(chair: Client, ed
 @pytest.mark.usefixtures("track_column")
 def test_list_without_conflict_is_saved(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
-    html = chair.get(address(Paper, "changelist")).text
+    html = chair.get(admin_url(Paper, "changelist")).text
     token = re.search(r'name="form-_seen" value="([^"]+)"', html)[1]  # type: ignore[index]
     rows = [{"id": paper.pk, "track": "Mine", "status": "published"}]
     response = chair.post(
-        address(Paper, "changelist"), formset("form", rows) | {"_save": "1", "form-_seen": token}
+        admin_url(Paper, "changelist"), formset("form", rows) | {"_save": "1", "form-_seen": token}
     )
 
     assert (response.status_code, Paper.objects.get().track) == (302, "Mine")

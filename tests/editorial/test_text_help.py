@@ -12,7 +12,7 @@ from papers.models import Award, Paper
 from people.models import Person
 from schedule.models import Room, Session
 from tests import factories as make
-from tests.posted import address, formset
+from tests.admin_forms import admin_url, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -82,7 +82,7 @@ def test_field_named_text_is_previewed_on_the_page(admin_client: Client) -> None
 
 def test_form_shows_warnings_next_to_the_field(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), title=BROKEN_FORMULA)
-    page = admin_client.get(address(paper, "change")).text
+    page = admin_client.get(admin_url(paper, "change")).text
 
     assert f'id="id_title_advice" aria-live="polite"><li>{WARNING}</li>' in page
     assert 'aria-describedby="id_title_helptext id_title_advice"' in page
@@ -94,8 +94,8 @@ def test_saving_shows_new_warnings_once(admin_client: Client) -> None:
     data = {"title": BROKEN_FORMULA, "abstract": "", "status": "published"}
     for prefix in ("authorships", "materials", "presentations"):
         data |= formset(prefix)
-    page = admin_client.post(address(paper, "change"), data, follow=True).text
-    second_page = admin_client.post(address(paper, "change"), data, follow=True).text
+    page = admin_client.post(admin_url(paper, "change"), data, follow=True).text
+    second_page = admin_client.post(admin_url(paper, "change"), data, follow=True).text
     paper.refresh_from_db()
 
     assert f"Worth a look: Title: {WARNING}" in page
@@ -116,7 +116,7 @@ def test_saving_shows_new_warnings_once(admin_client: Client) -> None:
 )
 def test_every_formatted_text_has_a_preview(model: Any, names: set[str], admin_client: Client) -> None:
     make.make_edition()
-    page = admin_client.get(address(model, "add")).text
+    page = admin_client.get(admin_url(model, "add")).text
 
     assert {*re.findall(r'name="_text" value="\w+ (\S+) ', page)} == names
     assert ("Preview the texts in a new tab" in page) == bool(names)
@@ -124,7 +124,7 @@ def test_every_formatted_text_has_a_preview(model: Any, names: set[str], admin_c
 
 def test_related_row_added_from_a_form_gets_the_forms_edition(admin_client: Client) -> None:
     old, _new = make.make_edition(2020), make.make_edition(2021)
-    page = admin_client.get(address(make.make_session(old), "change")).text
+    page = admin_client.get(admin_url(make.make_session(old), "change")).text
     link = re.search(r'href="(/admin/schedule/room/add/[^"]+)"', page)
     assert link
     form = admin_client.get(link[1].replace("&amp;", "&"))

@@ -12,7 +12,7 @@ from conference.models import Edition
 from content.history import ChangeSet
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 from tests import factories as make
-from tests.posted import address, run_action
+from tests.admin_forms import admin_url, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -38,8 +38,8 @@ def test_import_lists_and_pages_show_the_edition_zone(
     row = Provenance.objects.create(edition=edition, kind="paper", object_id=paper.pk, run=run)
     fields = {"provenance": row, "run": run, "field": "title", "label": "A paper"}
     Conflict.objects.create(created_at=NOON, **fields)
-    pages = [address(ImportJob, "changelist"), address(job, "change"), address(ImportRun, "changelist")]
-    pages.append(f"{address(Conflict, 'changelist')}?state=open")
+    pages = [admin_url(ImportJob, "changelist"), admin_url(job, "change"), admin_url(ImportRun, "changelist")]
+    pages.append(f"{admin_url(Conflict, 'changelist')}?state=open")
 
     assert [page for page in pages if LOCAL not in admin_client.get(page).text] == []
 
@@ -53,8 +53,10 @@ def test_decided_conflict_and_import_run_show_the_edition_zone(
     resolution = {"resolved_at": NOON, "decided_by": admin_user, "decision": "ours"}
     conflict = Conflict.objects.create(provenance=row, run=run, field="title", label="A paper", **resolution)
 
-    assert "Decided by admin, 15 Jan 2026, 17:45 +0545:" in admin_client.get(address(conflict, "change")).text
-    assert "15 January 2026, 17:45 +0545" in admin_client.get(address(run, "change")).text
+    assert (
+        "Decided by admin, 15 Jan 2026, 17:45 +0545:" in admin_client.get(admin_url(conflict, "change")).text
+    )
+    assert "15 January 2026, 17:45 +0545" in admin_client.get(admin_url(run, "change")).text
 
 
 def test_deleted_rows_show_the_edition_zone(admin_client: Client, edition: Edition) -> None:
@@ -80,4 +82,4 @@ def test_undo_pages_show_the_edition_zone(admin_client: Client, edition: Edition
 def test_rows_without_an_edition_show_utc(admin_client: Client, admin_user: User) -> None:
     Token(user=admin_user, name="Laptop", digest="x", token_key="y", expiry=NOON).save()
 
-    assert "15 January 2026, 12:00 UTC" in admin_client.get(address(Token, "changelist")).text
+    assert "15 January 2026, 12:00 UTC" in admin_client.get(admin_url(Token, "changelist")).text

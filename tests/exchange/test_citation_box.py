@@ -12,7 +12,7 @@ from exchange.exports.citation_files import citation_of, dump_for_citation
 from exchange.formats import bibtex, writable
 from people.models import PersonName
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db

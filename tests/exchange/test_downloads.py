@@ -25,8 +25,8 @@ from exchange.imports.load import load
 from exchange.reading.sheets import column_heading
 from tests import factories as make
 from tests.exchange.programs import program_with_papers
-from tests.linked import linked
-from tests.reading import read
+from tests.html_pages import read
+from tests.linked_data import linked_data
 from tests.website.sample_program import make_public_program
 
 pytestmark = pytest.mark.django_db
@@ -65,13 +65,13 @@ def citation_keys(client: Client, path: str) -> list[str]:
 
 def test_downloads_page_names_the_licenses(client: Client, public_program: dict[str, Any]) -> None:
     assert read(client, "/2021/downloads/").all("a", rel="license noopener") == []
-    assert "Dataset" not in linked(client, "/2021/downloads/")
+    assert "Dataset" not in linked_data(client, "/2021/downloads/")
     Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
     paragraphs = read(client, "/2021/downloads/").texts("p")
 
     assert "License of these files: CC0-1.0" in paragraphs
     assert "License of the papers, unless a paper says otherwise: CC-BY-4.0" in paragraphs
-    dataset = linked(client, "/2021/downloads/")["Dataset"]
+    dataset = linked_data(client, "/2021/downloads/")["Dataset"]
     assert dataset["license"] == "https://creativecommons.org/publicdomain/zero/1.0/"
     assert "/2021/papers.bib" in [
         urlsplit(download["contentUrl"]).path for download in dataset["distribution"]

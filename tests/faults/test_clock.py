@@ -12,7 +12,7 @@ from conference.models import Edition
 from pagecache.middleware import PageCache
 from papers.models import Paper
 from tests import factories as make
-from tests.connections import left_open
+from tests.connections import keep_connections_open
 from website.wsgi import django
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def paper() -> Paper:
 
 def cached_page(cache: PageCache) -> str:
     environ = RequestFactory().get(PATH).environ
-    with left_open():
+    with keep_connections_open():
         return b"".join(cache(environ, lambda status, headers, exc_info=None: None)).decode()  # type: ignore[arg-type]
 
 

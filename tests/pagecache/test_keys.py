@@ -13,7 +13,7 @@ from django.test import RequestFactory
 from pagecache.keys import cache_key, known_parameters, parse_address, without_unknown_parameters
 from pagecache.middleware import PageCache
 from tests import factories as make
-from tests.connections import left_open
+from tests.connections import keep_connections_open
 
 # Number of random queries. The results in docs/performance.md are from QUERY_ROUNDS=10000.
 ROUNDS = int(os.environ.get("QUERY_ROUNDS", "500"))
@@ -116,7 +116,7 @@ def test_cached_and_uncached_responses_are_equal() -> None:
         make.make_paper(edition, ["Ada"], title=f"Learning {number}", topic=topics[number % 2])
     uncached, rng, cached = UncachedSite(), random.Random(36), 0
     paths = ["/2021/papers/", "/2021/schedule/", "/2021/search/"]
-    with left_open():
+    with keep_connections_open():
         cache = PageCache(uncached)
         for _ in range(ROUNDS):
             path, query = rng.choice(paths), random_query(rng)

@@ -15,7 +15,7 @@ from pagecache import per_revision
 from papers.catalog import Catalog, ListedPaper, PaperNumbers
 from papers.models import Paper
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 URL = "/2021/papers/"
 DAY = timedelta(days=1)

@@ -12,8 +12,8 @@ from papers.page_metadata import parse_pages
 from people.models import PersonName
 from tests import factories as make
 from tests.exchange.programs import PROCEEDINGS
-from tests.linked import linked, tags
-from tests.reading import read
+from tests.html_pages import read
+from tests.linked_data import linked_data, meta_tags
 
 pytestmark = pytest.mark.django_db
 SITE_URL = "http://127.0.0.1:8000"
@@ -39,7 +39,7 @@ def paper(edition: Edition) -> Paper:
 
 
 def head_tags(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
-    all_tags = tags(read(client, paper.get_absolute_url()), key)
+    all_tags = meta_tags(read(client, paper.get_absolute_url()), key)
     return [(name.removeprefix(prefix), content) for name, content in all_tags if name.startswith(prefix)]
 
 
@@ -63,7 +63,7 @@ def test_metadata_describes_the_proceedings(client: Client, edition: Edition, pa
     assert {("publisher", "Old Press"), ("source", "Proceedings of the Fourth Meeting")} <= {
         *head_tags(client, paper, "DC.")
     }
-    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    article = linked_data(client, paper.get_absolute_url())["ScholarlyArticle"]
     assert article["isPartOf"] == {
         "@type": "Book",
         "name": "Proceedings of the Fourth Meeting",
@@ -88,7 +88,7 @@ def test_metadata_has_the_licenses_of_paper_and_materials(
 
     assert ("rights", "CC-BY-4.0") in head_tags(client, paper, "DC.")
     assert [link.attributes["href"] for link in page.all("link", rel="license")] == [license_url]
-    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    article = linked_data(client, paper.get_absolute_url())["ScholarlyArticle"]
     assert article["license"] == license_url
     assert article["hasPart"] == [
         {
@@ -129,7 +129,7 @@ def test_pdf_on_another_host_is_not_in_the_metadata(client: Client, paper: Paper
     make.make_material(paper, url="https://example.org/paper.pdf")
 
     assert "pdf_url" not in dict(head_tags(client, paper, "citation_"))
-    assert "encoding" not in linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    assert "encoding" not in linked_data(client, paper.get_absolute_url())["ScholarlyArticle"]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_open_graph_and_twitter_tags(client: Client, paper: Paper) -> None:
 
 
 def test_linked_data_has_article_and_breadcrumbs(client: Client, paper: Paper) -> None:
-    data = linked(client, paper.get_absolute_url())
+    data = linked_data(client, paper.get_absolute_url())
     article, breadcrumbs = data["ScholarlyArticle"], data["BreadcrumbList"]
 
     assert article["headline"] == "Fast O(n²) & safe </script>"
@@ -209,7 +209,7 @@ def test_linked_data_of_a_paper_has_its_presentations_as_events(
     make.make_presentation(None, paper, kind="poster")
     make.make_presentation(session, paper, kind="spotlight", status="cancelled")
 
-    events = linked(client, paper.get_absolute_url())["ScholarlyArticle"]["subjectOf"]
+    events = linked_data(client, paper.get_absolute_url())["ScholarlyArticle"]["subjectOf"]
 
     assert [(event["startDate"], event["eventStatus"].rpartition("/")[2]) for event in events] == [
         ("2021-04-06T08:00:00-07:00", "EventScheduled"),
@@ -240,7 +240,7 @@ def test_hidden_name_and_email_are_not_in_the_page(client: Client, paper: Paper)
 def test_linked_data_of_a_minimal_paper_is_valid(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="bare", title="Bare", abstract="")
 
-    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    article = linked_data(client, paper.get_absolute_url())["ScholarlyArticle"]
 
     assert "author" not in article
     assert [entry["@type"] for entry in (article["publisher"], article["isPartOf"])] == [

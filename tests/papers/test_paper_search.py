@@ -12,7 +12,7 @@ from operations.indexing.update import refresh
 from pagecache.keys import parse_address
 from people.models import PersonName
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

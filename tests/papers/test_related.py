@@ -13,7 +13,7 @@ from papers.models import Paper
 from papers.related import find_related, most_similar, similar_papers
 from search.index import DocumentRecord, index_documents
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

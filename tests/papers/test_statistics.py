@@ -13,7 +13,7 @@ from papers.statistics import Value, bar_chart, basis_sentence, column_chart, sh
 from papers.world_map import TILES, tile_of
 from people.models import Institution
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 URL = "/2022/statistics/"
 db = pytest.mark.django_db

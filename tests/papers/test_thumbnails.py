@@ -18,7 +18,7 @@ from content.history import RowChange
 from papers.models import Paper
 from papers.thumbnails import make_thumbnail
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from conference.headers import DENIED_FEATURES
 from conference.models import Edition
 from papers.templatetags.video import player
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 HOSTS = ["www.youtube-nocookie.com", "player.vimeo.com", "slideslive.com", "tube.example"]
 

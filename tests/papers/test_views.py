@@ -10,7 +10,7 @@ from pagecache import per_revision
 from papers.models import Paper
 from people.models import PersonName
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from conference.models import Edition
 from papers.models import Paper
 from people.models import Institution
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

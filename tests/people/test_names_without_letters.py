@@ -28,7 +28,7 @@ from people.duplicates.institutions import (
 from people.duplicates.spelling import compare_names
 from people.models import Person, PersonPair
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 ODD_NAMES = ["-", "?", "…", "*", "_", "’", "¿!", "~", "@", "<>", "«»", "☃", "$", "€", "^", "\u0301", "½"]
 

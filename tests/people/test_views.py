@@ -11,7 +11,7 @@ from conference.models import Edition
 from pagecache import per_revision
 from people.models import Person, PersonIdentifier, PersonName
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

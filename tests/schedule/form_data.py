@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.reading import Page
+from tests.html_pages import Page
 
 
 def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
@@ -13,7 +13,7 @@ def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
         attributes = element.attributes
         name, is_box = attributes.get("name"), attributes.get("type") in ("checkbox", "radio")
         if name and element.tag == "textarea":
-            data[name] = "".join(element.words)
+            data[name] = "".join(element.text_parts)
         elif name and element.tag == "select":
             selected = [
                 option.attributes.get("value", "")

@@ -14,7 +14,7 @@ from conference.models import Edition
 from content.revision import lock
 from schedule.models import Presentation, Session, SessionRole
 from tests import factories as make
-from tests.posted import address, autocomplete_choices, date_and_time, formset, run_action
+from tests.admin_forms import admin_url, autocomplete_choices, date_and_time, formset, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -38,13 +38,13 @@ def form_data(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
 def add_session(client: Client, edition: Edition, day: str, **fields: Any) -> Session:
     times = date_and_time("start", day, "10:00") | date_and_time("end", day, "11:00")
     values = {"edition": edition.pk, "uid": f"s{day}", **times, **fields}
-    page = client.post(address(Session, "add"), form_data(**values))
+    page = client.post(admin_url(Session, "add"), form_data(**values))
     assert page.status_code == 302, page.context["errors"]
     return Session.objects.get(uid=values["uid"])
 
 
 def form_times(client: Client, session: Session) -> list[str]:
-    page = client.get(address(session, "change")).text
+    page = client.get(admin_url(session, "change")).text
     return re.findall(r'name="(?:start|end)_\d" value="([^"]*)"', page)
 
 
@@ -66,7 +66,7 @@ def test_trap_1_dst_between_entry_and_event_or_inside_it(admin_client: Client) -
 def test_form_labels_times_with_the_time_zone(admin_client: Client) -> None:
     session = make.make_session(make_berlin_edition())
     make.make_presentation(session)
-    page = admin_client.get(address(session, "change")).text
+    page = admin_client.get(admin_url(session, "change")).text
 
     # The session, its presentation and the empty row each have a start and an end.
     assert page.count("Time (Europe/Berlin):") == 6
@@ -76,13 +76,13 @@ def test_form_labels_times_with_the_time_zone(admin_client: Client) -> None:
 def test_add_form_uses_the_time_zone_of_the_requested_edition(admin_client: Client) -> None:
     berlin = make_berlin_edition()
     make.make_edition(2027)
-    default_page = admin_client.get(address(Session, "add")).text
-    requested_page = admin_client.get(address(Session, "add"), {"edition": berlin.pk}).text
+    default_page = admin_client.get(admin_url(Session, "add")).text
+    requested_page = admin_client.get(admin_url(Session, "add"), {"edition": berlin.pk}).text
     filter_query = {"_changelist_filters": f"edition__id__exact={berlin.pk}"}
 
     assert "Time (America/Los_Angeles):" in default_page
     assert "Time (Europe/Berlin):" in requested_page
-    assert "Time (Europe/Berlin):" in admin_client.get(address(Session, "add"), filter_query).text
+    assert "Time (Europe/Berlin):" in admin_client.get(admin_url(Session, "add"), filter_query).text
     assert "are in the time zone of the edition chosen here" in default_page
 
 
@@ -120,7 +120,7 @@ def test_nonexistent_or_ambiguous_local_time_is_refused(day: str, message: str, 
         **date_and_time("start", day, "02:30"),
         **date_and_time("end", day, "12:00"),
     }
-    page = admin_client.post(address(Session, "add"), form_data(**values))
+    page = admin_client.post(admin_url(Session, "add"), form_data(**values))
 
     assert message in page.text
     assert not Session.objects.exists()
@@ -130,7 +130,7 @@ def test_saving_keeps_the_second_occurrence_of_an_ambiguous_time(admin_client: C
     second_occurrence = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 CET, an hour after 02:30 CEST
     session = make.make_session(make_berlin_edition(), start=second_occurrence)
     times = date_and_time("start", "2026-10-25", "02:30") | date_and_time("end", "2026-10-25", "03:30")
-    response = admin_client.post(address(session, "change"), form_data(title="Renamed", **times))
+    response = admin_client.post(admin_url(session, "change"), form_data(title="Renamed", **times))
     session.refresh_from_db()
 
     assert response.status_code == 302
@@ -158,7 +158,9 @@ def test_presentations_are_reordered_deleted_and_added_in_one_post(admin_client:
     paper = make.make_paper(edition, title="D")
     times = date_and_time("start", "2026-03-28", "10:15") | date_and_time("end", "2026-03-28", "10:30")
     new_row = {"kind": "oral", "paper": paper.pk, "position": 2, "status": "published", **times}
-    admin_client.post(address(session, "change"), form_data(formset("presentations", stored_rows, [new_row])))
+    admin_client.post(
+        admin_url(session, "change"), form_data(formset("presentations", stored_rows, [new_row]))
+    )
     ordered = session.presentations.order_by("position")
 
     assert [(row.position, str(row)) for row in ordered] == [(1, "B"), (2, "D"), (3, "A")]
@@ -177,7 +179,7 @@ def test_saving_150_presentations_makes_as_many_queries_as_3(admin_client: Clien
         rows[-1]["board"] = "B7"
         values = form_data(formset("presentations", rows))
         with CaptureQueriesContext(connection) as queries:
-            admin_client.post(address(session, "change"), values)
+            admin_client.post(admin_url(session, "change"), values)
         query_counts.append(len(queries))
 
         assert session.presentations.get(board="B7").pk == rows[-1]["id"]
@@ -192,9 +194,9 @@ def test_form_query_count_is_the_same_for_1_and_3_rows(admin_client: Client) -> 
         make.add_role(session, f"Ada {rows}")
         make.make_presentation(session, make.make_paper(edition))
         # Request the page once first, because Django then caches content types.
-        admin_client.get(address(session, "change"))
+        admin_client.get(admin_url(session, "change"))
         with CaptureQueriesContext(connection) as queries:
-            admin_client.get(address(session, "change"))
+            admin_client.get(admin_url(session, "change"))
         query_counts[rows] = len(queries)
 
     assert query_counts[1] == query_counts[3] <= 21
@@ -208,7 +210,7 @@ def test_roles_are_stored_in_the_entered_order(admin_client: Client) -> None:
         for row, position in ((ada, 2), (bob, 1))
     ]
     new_row = {"role": "chair", "person": make.make_person("Eve").pk}
-    admin_client.post(address(session, "change"), form_data(formset("roles", stored_rows, [new_row])))
+    admin_client.post(admin_url(session, "change"), form_data(formset("roles", stored_rows, [new_row])))
 
     assert list(session.roles.values_list("position", "name")) == [(1, "Bob"), (2, "Ada"), (3, "Eve")]
 
@@ -221,7 +223,7 @@ def test_presentation_moved_to_another_session_is_placed_last(admin_client: Clie
     make.make_presentation(target)
     row = {"id": moving.pk, "paper": paper.pk, "kind": "oral", "session": target.pk, "status": "published"}
     values = {"title": paper.title, "status": "published", **formset("authorships"), **formset("materials")}
-    admin_client.post(address(paper, "change"), {**values, **formset("presentations", [row])})
+    admin_client.post(admin_url(paper, "change"), {**values, **formset("presentations", [row])})
     moving.refresh_from_db()
 
     assert (moving.session, moving.position) == (target, 2)
@@ -265,7 +267,7 @@ def test_autocomplete_offers_rows_of_the_edition_and_sessions_with_times(admin_c
 def test_room_of_another_edition_is_refused(admin_client: Client) -> None:
     room = make.make_room(make.make_edition(2020))
     data = form_data(edition=make_berlin_edition().pk, room=room.pk)
-    page = admin_client.post(address(Session, "add"), data)
+    page = admin_client.post(admin_url(Session, "add"), data)
 
     assert "The room belongs to another edition." in page.text
 
@@ -292,7 +294,7 @@ def test_delete_page_counts_presentations_left_without_a_session(admin_client: C
     make.make_presentation(workshop, kind="talk")
     make.make_presentation(other, kind="demo")
     if method == "form":
-        page = admin_client.get(address(workshop, "delete")).text
+        page = admin_client.get(admin_url(workshop, "delete")).text
     else:
         data = {"action": "delete_selected", "_selected_action": [workshop.pk, poster_session.pk]}
         page = admin_client.post(LIST, data).text
@@ -303,6 +305,6 @@ def test_delete_page_counts_presentations_left_without_a_session(admin_client: C
 
 
 def test_delete_page_of_an_empty_session_mentions_no_presentations(admin_client: Client) -> None:
-    page = admin_client.get(address(make.make_session(make.make_edition()), "delete")).text
+    page = admin_client.get(admin_url(make.make_session(make.make_edition()), "delete")).text
 
     assert "without a session" not in page

@@ -12,7 +12,7 @@ from content.revision import lock
 from schedule.agenda.agendas import star_of
 from schedule.following import MAX_WRITES_PER_MINUTE, Agenda, AgendaStar
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 from tests.schedule.test_query_counts import add_talks
 
 pytestmark = pytest.mark.django_db

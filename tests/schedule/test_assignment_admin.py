@@ -14,6 +14,7 @@ from content.revision import lock
 from papers.models import Paper
 from schedule.admin.assignment import plan
 from schedule.models import Presentation, Session
+from tests.admin_forms import run_action
 from tests.factories import (
     MORNING,
     add_author,
@@ -25,7 +26,6 @@ from tests.factories import (
     make_session,
     make_topic,
 )
-from tests.posted import run_action
 from tests.schedule.form_data import fields_of, resolve_conflicts
 
 pytestmark = pytest.mark.django_db

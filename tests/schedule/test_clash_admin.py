@@ -12,8 +12,8 @@ from django.test import Client
 from conference.models import Edition
 from content.revision import lock
 from schedule.models import Session
+from tests.admin_forms import admin_url, date_and_time, formset
 from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
-from tests.posted import address, date_and_time, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -30,9 +30,9 @@ def clashing_sessions(edition: Edition) -> tuple[Session, Session]:
 
 def test_form_shows_the_clashes_of_its_session(admin_client: Client, clashing_sessions: Any) -> None:
     chaired, _other = clashing_sessions
-    page = admin_client.get(address(chaired, "change")).text
+    page = admin_client.get(admin_url(chaired, "change")).text
     person, first, second = (
-        f'<a href="{address(row, "change")}">' for row in (chaired.roles.get().person, *clashing_sessions)
+        f'<a href="{admin_url(row, "change")}">' for row in (chaired.roles.get().person, *clashing_sessions)
     )
 
     assert "1 clash</h2>" in page
@@ -47,12 +47,12 @@ def test_session_and_presentation_forms_show_a_talk_outside_its_session(
 ) -> None:
     outside = make_presentation(clashing_sessions[1], title="Late", start=MORNING + timedelta(hours=2))
     for row in (clashing_sessions[1], outside):
-        assert "is outside its session" in admin_client.get(address(row, "change")).text
+        assert "is outside its session" in admin_client.get(admin_url(row, "change")).text
 
 
 def test_form_without_clashes_does_not_mention_them(admin_client: Client, edition: Edition) -> None:
-    assert "clash" not in admin_client.get(address(make_session(edition), "change")).text
-    assert "clash" not in admin_client.get(address(Session, "add")).text
+    assert "clash" not in admin_client.get(admin_url(make_session(edition), "change")).text
+    assert "clash" not in admin_client.get(admin_url(Session, "add")).text
 
 
 def test_saving_with_a_clash_succeeds_with_a_warning(
@@ -64,7 +64,7 @@ def test_saving_with_a_clash_succeeds_with_a_warning(
     role = session.roles.get()
     row = {"id": role.pk, "session": session.pk, "role": "chair", "person": role.person_id, "position": 1}
     values |= formset("roles", [row]) | formset("presentations")
-    page = admin_client.post(address(session, "change"), values, follow=True)
+    page = admin_client.post(admin_url(session, "change"), values, follow=True)
     session.refresh_from_db()
 
     assert session.start == MORNING + timedelta(minutes=30)

@@ -8,7 +8,7 @@ from django.test import Client
 from schedule.admin import sessions
 from schedule.models import Session
 from tests import factories as make
-from tests.posted import address, date_and_time, formset
+from tests.admin_forms import admin_url, date_and_time, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def form_data(**fields: Any) -> dict[str, Any]:
 def test_form_over_the_limit_links_to_other_pages_instead_of_rows(
     admin_client: Client, hall: Session
 ) -> None:
-    page = admin_client.get(address(hall, "change")).text
+    page = admin_client.get(admin_url(hall, "change")).text
 
     assert sessions.FORMSET_FIELD not in page
     for page_name in ("talks/", "boards/"):
@@ -45,14 +45,14 @@ def test_form_over_the_limit_links_to_other_pages_instead_of_rows(
 
 def test_form_up_to_the_limit_has_its_presentations(admin_client: Client, hall: Session) -> None:
     hall.presentations.filter(uid="x2").delete()
-    page = admin_client.get(address(hall, "change")).text
+    page = admin_client.get(admin_url(hall, "change")).text
 
     assert f'name="{sessions.FORMSET_FIELD}" value="2"' in page
     assert "List of" not in page
 
 
 def test_saving_without_the_rows_keeps_the_presentations(admin_client: Client, hall: Session) -> None:
-    response = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id))
+    response = admin_client.post(admin_url(hall, "change"), form_data(edition=hall.edition_id))
     hall.refresh_from_db()
 
     assert (response.status_code, hall.title, hall.presentations.count()) == (302, "Renamed", 3)
@@ -67,7 +67,7 @@ def test_posted_rows_are_saved_though_the_limit_was_exceeded_meanwhile(
         for row in hall.presentations.order_by("position")
     ]
     inline = formset("presentations", rows)
-    response = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id) | inline)
+    response = admin_client.post(admin_url(hall, "change"), form_data(edition=hall.edition_id) | inline)
 
     assert response.status_code == 302
     assert [*hall.presentations.order_by("position").values_list("uid", flat=True)] == ["x2", "x1", "x0"]

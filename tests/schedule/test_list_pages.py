@@ -9,7 +9,7 @@ from django.test import Client
 
 from conference.models import Edition
 from tests import factories as make
-from tests.reading import Page
+from tests.html_pages import Page
 from tests.schedule.page_text import fetch, headings, main_text, read_text
 
 pytestmark = pytest.mark.django_db

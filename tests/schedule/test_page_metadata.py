@@ -10,8 +10,8 @@ from conference.models import Edition
 from schedule.models import Session
 from schedule.releases import announce
 from tests import factories as make
-from tests.linked import linked, tags
-from tests.reading import read
+from tests.html_pages import read
+from tests.linked_data import linked_data, meta_tags
 
 pytestmark = pytest.mark.django_db
 SITE = "http://127.0.0.1:8000"
@@ -23,7 +23,7 @@ def edition() -> Edition:
 
 
 def event_metadata(client: Client, session: Session) -> dict[str, Any]:
-    data: dict[str, Any] = linked(client, session.get_absolute_url())["Event"]
+    data: dict[str, Any] = linked_data(client, session.get_absolute_url())["Event"]
     return data
 
 
@@ -117,7 +117,7 @@ def test_zero_length_and_very_long_sessions_have_metadata(client: Client) -> Non
 
 def test_card_tags_have_title_time_and_room(client: Client, edition: Edition) -> None:
     session = make.make_session(edition, uid="s1", title="Opening", room=make.make_room(edition, "Hall B"))
-    properties = dict(tags(read(client, session.get_absolute_url()), "property"))
+    properties = dict(meta_tags(read(client, session.get_absolute_url()), "property"))
 
     assert properties["og:title"] == "Opening"
     assert properties["og:description"] == "Oral session, Tue 6 Apr, 08:00 to 09:00 PDT, Hall B."

@@ -8,7 +8,7 @@ from content.revision import lock
 from schedule.models import Presentation, Session
 from schedule.poster_pages import board_row_name
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

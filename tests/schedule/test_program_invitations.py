@@ -27,6 +27,7 @@ from schedule.models import (
     Unavailability,
     WorkingCopy,
 )
+from tests.admin_forms import admin_url, date_and_time
 from tests.factories import (
     add_role,
     make_edition,
@@ -36,7 +37,6 @@ from tests.factories import (
     make_room,
     make_session,
 )
-from tests.posted import address, date_and_time
 
 pytestmark = pytest.mark.django_db
 
@@ -273,13 +273,13 @@ def test_unavailability_is_entered_in_the_admin_in_the_editions_zone(
     day = DAY.isoformat()
     times = date_and_time("start", day, "08:00") | date_and_time("end", day, "09:30")
     data = {"edition": edition.pk, "room": session.room_id, "person": make_person().pk, "note": "", **times}
-    page = admin_client.post(address(Unavailability, "add"), data).text
-    admin_client.post(address(Unavailability, "add"), data | {"person": ""})
+    page = admin_client.post(admin_url(Unavailability, "add"), data).text
+    admin_client.post(admin_url(Unavailability, "add"), data | {"person": ""})
     row = Unavailability.objects.get()
 
     assert "Choose a person or a room." in page
     assert row.start.astimezone(edition.zone).hour == 8
-    assert "Hall A" in admin_client.get(address(Unavailability, "changelist")).text
+    assert "Hall A" in admin_client.get(admin_url(Unavailability, "changelist")).text
 
 
 # The list for chairs
@@ -339,11 +339,11 @@ def test_invitations_are_prepared_for_people_of_sessions_and_talks(
 ) -> None:
     add_role(session, ada, "chair")
     talk = make_presentation(session, speakers=["Bob"])
-    form_before = admin_client.get(address(session, "change")).text
+    form_before = admin_client.get(admin_url(session, "change")).text
 
     def prepare(row: Session | Presentation) -> str:
         data = {"action": "ask_people", "_selected_action": row.pk}
-        page = admin_client.post(address(type(row), "changelist"), data)
+        page = admin_client.post(admin_url(type(row), "changelist"), data)
         return admin_client.post(page.headers["Location"], follow=True).text
 
     pages = [prepare(row) for row in (session, session, talk)]
@@ -355,7 +355,7 @@ def test_invitations_are_prepared_for_people_of_sessions_and_talks(
         ("Ada Lovelace", "chair", "not_sent"),
         ("Bob", "speaker", "not_sent"),
     ]
-    form_after = admin_client.get(address(session, "change")).text
+    form_after = admin_client.get(admin_url(session, "change")).text
     assert '<span class="asked asked-not-sent">Not sent</span>' in form_after
 
 
@@ -435,17 +435,17 @@ def test_admin_lists_of_5_rows_make_at_most_16_queries(
         )
     for model in (ProgramInvitation, Unavailability):
         with django_assert_max_num_queries(16):  # type: ignore[operator]
-            assert admin_client.get(address(model, "changelist")).status_code == 200
+            assert admin_client.get(admin_url(model, "changelist")).status_code == 200
 
 
 def test_sent_invitation_has_fixed_person_and_other_editions_are_refused(
     admin_client: Client, invitation: ProgramInvitation, link: str, ada: Person
 ) -> None:
-    page = admin_client.get(address(invitation, "change")).text
+    page = admin_client.get(admin_url(invitation, "change")).text
     foreign_session = make_session(make_edition(2020))
     values = {"edition": invitation.edition_id, "session": foreign_session.pk, "presentation": ""}
     values |= {"person": ada.pk, "role": "chair", "email": "", "due": "", "message": ""}
-    refused = admin_client.post(address(ProgramInvitation, "add"), values).text
+    refused = admin_client.post(admin_url(ProgramInvitation, "add"), values).text
 
     assert 'name="person"' not in page
     assert "The session belongs to another edition." in refused

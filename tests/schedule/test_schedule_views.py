@@ -14,7 +14,7 @@ from conference.templatetags.program import digits
 from schedule.day_grid import MAX_HOURS, ROWS_PER_HOUR
 from schedule.models import Session
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 from tests.schedule.page_text import fetch, headings, main_text, read_text
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from content.history.revert import undo
 from schedule.models import Presentation, Session, SessionKind
 from schedule.session_kinds import kind_choices
 from tests import factories as make
-from tests.posted import address, date_and_time, formset, run_action
+from tests.admin_forms import admin_url, date_and_time, formset, run_action
 from tests.schedule.page_text import fetch, read_text
 
 pytestmark = pytest.mark.django_db
@@ -245,15 +245,15 @@ def test_form_offers_the_kinds_of_its_conference(
 ) -> None:
     make.make_session_kind(make.make_conference(slug="other"), "Hackathon")
     session = make.make_session(edition)
-    page = admin_client.get(address(session, "change")).text
+    page = admin_client.get(admin_url(session, "change")).text
     times = date_and_time("start", "2021-04-06", "09:00") | date_and_time("end", "2021-04-06", "10:00")
     fields = {"kind": "bof", "status": "published", "title": "Renamed", **times}
     data = {**fields, **formset("roles"), **formset("presentations"), "edition": edition.pk}
-    response = admin_client.post(address(session, "change"), data)
+    response = admin_client.post(admin_url(session, "change"), data)
 
     assert ('value="bof"' in page, 'value="hackathon"' in page) == (True, False)
     assert (response.status_code, stored_kind(session)[:2]) == (302, ("bof", "oral"))
-    assert "Birds of a feather" in admin_client.get(address(Session, "changelist")).text
+    assert "Birds of a feather" in admin_client.get(admin_url(Session, "changelist")).text
 
 
 def test_admin_list_is_filtered_by_a_custom_kind(
@@ -262,7 +262,7 @@ def test_admin_list_is_filtered_by_a_custom_kind(
     session = make.make_session(edition, kind="bof")
     make.make_session(edition, kind="poster")
     filters: dict[str, Any] = {"edition__id__exact": edition.pk, "kind__exact": "bof"}
-    response = admin_client.get(address(Session, "changelist"), filters)
+    response = admin_client.get(admin_url(Session, "changelist"), filters)
 
     assert [*response.context["cl"].queryset] == [session]
 
@@ -281,8 +281,8 @@ def test_delete_page_says_where_a_kind_is_used(
     edition: Edition, bof: SessionKind, admin_client: Client
 ) -> None:
     make.make_session(edition, kind="bof", title="Compilers")
-    page = admin_client.get(address(bof, "delete")).text
-    admin_client.post(address(bof, "delete"), {"post": "yes"})
+    page = admin_client.get(admin_url(bof, "delete")).text
+    admin_client.post(admin_url(bof, "delete"), {"post": "yes"})
 
     assert "Compilers (MLSys 2021)" in page
     assert SessionKind.objects.exists()
@@ -305,4 +305,4 @@ def test_viewer_sees_the_name_of_a_custom_kind(edition: Edition, bof: SessionKin
     client.force_login(user)
     session = make.make_session(edition, kind="bof")
 
-    assert "Birds of a feather" in client.get(address(session, "change")).text
+    assert "Birds of a feather" in client.get(admin_url(session, "change")).text

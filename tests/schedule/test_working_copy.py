@@ -43,7 +43,7 @@ from schedule.working_copy.block import (
 )
 from schedule.working_copy.release import MINE, THEIRS, RefusedError
 from tests import factories as make
-from tests.connections import SECONDS, over_another_connection, until_somebody_waits
+from tests.connections import LOCK_TIMEOUT_SECONDS, run_over_another_connection, wait_for_a_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -210,11 +210,11 @@ def test_one_of_two_concurrent_releases_is_refused(copy: WorkingCopy, user: User
     seen = WorkingCopy.objects.get().version
     with transaction.atomic():
         releasing.release(copy, user, timezone.now(), seen=seen)
-        thread, failed = over_another_connection(
+        thread, failed = run_over_another_connection(
             lambda: releasing.release(copy, user, timezone.now(), seen=seen)
         )
-        until_somebody_waits(thread)
-    thread.join(SECONDS)
+        wait_for_a_lock(thread)
+    thread.join(LOCK_TIMEOUT_SECONDS)
 
     assert [type(error) for error in failed] == [RefusedError]
     assert "Already released by chair at" in str(failed[0])

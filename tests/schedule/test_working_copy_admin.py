@@ -18,7 +18,7 @@ from schedule.working_copy import release as releasing
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
 from tests.access.world import add_member
-from tests.posted import address, run_action
+from tests.admin_forms import admin_url, run_action
 from tests.schedule.form_data import fields_of
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def form_data(client: Client, path: str, form: str) -> dict[str, Any]:
 
 
 def save_form(client: Client, row: Any, **fields: Any) -> Any:
-    path = address(row, "change")
+    path = admin_url(row, "change")
     name = f"{row._meta.model_name}_form"
     return client.post(path, {**form_data(client, path, name), **fields})
 
@@ -79,21 +79,21 @@ def release(client: Client, **fields: Any) -> Any:
 def test_form_saves_into_the_working_copy(admin_client: Client, copy: WorkingCopy, client: Client) -> None:
     public_page = client.get("/2021/schedule/").content
     response = save_form(admin_client, get_session("s1"), title="A new title")
-    form_page = get_page(admin_client, address(get_session("s1"), "change"))
+    form_page = get_page(admin_client, admin_url(get_session("s1"), "change"))
 
     assert response.status_code == 302
     assert get_session("s1").title == "Session 1"
     assert 'value="A new title"' in form_page
     assert "Working copy: 1 change not released" in form_page
     assert client.get("/2021/schedule/").content == public_page
-    assert "A new title" in get_page(admin_client, address(Session, "changelist"))
+    assert "A new title" in get_page(admin_client, admin_url(Session, "changelist"))
 
 
 def test_stale_form_is_refused_with_the_value_of_the_working_copy(
     admin_client: Client, copy: WorkingCopy
 ) -> None:
     row = get_session("s1")
-    path = address(row, "change")
+    path = admin_url(row, "change")
     data = form_data(admin_client, path, "session_form")
     save_form(admin_client, row, title="First")
     response = admin_client.post(path, {**data, "title": "Second"})
@@ -105,7 +105,7 @@ def test_stale_form_is_refused_with_the_value_of_the_working_copy(
 
 def test_history_links_to_pending_changes(admin_client: Client, copy: WorkingCopy) -> None:
     link = f'Pending, not released: <a href="{PAGE}?edition={copy.edition_id}">'
-    histories = [address(get_session(uid), "history") for uid in ("s1", "s2")]
+    histories = [admin_url(get_session(uid), "history") for uid in ("s1", "s2")]
     save_form(admin_client, get_session("s1"), title="Planned")
 
     assert [link in get_page(admin_client, path) for path in histories] == [True, False]
@@ -126,7 +126,7 @@ def test_release_publishes_and_announces_the_changes(admin_client: Client, copy:
     assert get_session("s1").title == "A new title"
     assert public_release.number == 1
     assert "The working copy is as the public sees it" not in get_page(
-        admin_client, address(Session, "changelist")
+        admin_client, admin_url(Session, "changelist")
     )
 
 
@@ -231,7 +231,7 @@ def test_timetable_editor_saves_into_the_working_copy(
 def test_new_session_with_a_role_is_pending(
     admin_client: Client, copy: WorkingCopy, program: Edition
 ) -> None:
-    path = address(Session, "add") + f"?edition={program.pk}"
+    path = admin_url(Session, "add") + f"?edition={program.pk}"
     data = form_data(admin_client, path, "session_form")
     person = make.make_person("Grace Hopper")
     rows = {
@@ -304,7 +304,7 @@ def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingC
     release(admin_client, act="plan", release_at="2050-01-01T10:00")
     page = get_page(admin_client)
     WorkingCopy.objects.update(release_at=timezone.now())
-    page_after = get_page(admin_client, address(Session, "changelist"))
+    page_after = get_page(admin_client, admin_url(Session, "changelist"))
 
     assert "Choose a moment in the future." in refused.text
     assert "Will be released at" in page
@@ -359,7 +359,7 @@ def test_pending_changes_are_hidden_from_chairs_of_other_editions(
     other = add_member("other", make.make_edition(2022), "chair")
     save_form(admin_client, get_session("s1"), title="Pending")
     choices = {"app_label": "schedule", "model_name": "presentation", "field_name": "session", "term": "Pend"}
-    pages = ("/admin/", address(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
+    pages = ("/admin/", admin_url(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
     client.force_login(other)
 
     assert "Pending" in get_page(admin_client, pages[2])
@@ -373,7 +373,7 @@ def test_pending_changes_are_hidden_from_chairs_of_other_editions(
 def test_anonymous_requests_make_no_planned_release(copy: WorkingCopy, client: Client) -> None:
     releasing.plan_release(copy, None, timezone.now(), announcement=releasing.Announcement("News"))
     for send in (client.get, client.post):
-        assert send(address(Session, "changelist")).status_code == 302
+        assert send(admin_url(Session, "changelist")).status_code == 302
 
     assert not Release.objects.exists()
 
@@ -381,7 +381,7 @@ def test_anonymous_requests_make_no_planned_release(copy: WorkingCopy, client: C
 def test_deleted_paper_is_public_at_once(admin_client: Client, copy: WorkingCopy) -> None:
     paper = Paper.objects.get(title="Paper 11")
     save_form(admin_client, Presentation.objects.get(uid="t11"), board="7")
-    admin_client.post(address(paper, "delete"), {"post": "yes"})
+    admin_client.post(admin_url(paper, "delete"), {"post": "yes"})
 
     assert not Presentation.objects.filter(uid="t11").exists()
     assert "deleted from the public program meanwhile" in get_page(admin_client)

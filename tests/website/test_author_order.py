@@ -8,8 +8,8 @@ from django.test import Client
 
 from papers.models import Paper
 from tests import factories as make
-from tests.posted import address, formset
-from tests.reading import read
+from tests.admin_forms import admin_url, formset
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def paper(admin_client: Client) -> Paper:
     ]
     for data in formsets:
         form_data |= data
-    assert admin_client.post(address(paper, "change"), form_data).status_code == 302
+    assert admin_client.post(admin_url(paper, "change"), form_data).status_code == 302
     return paper
 
 

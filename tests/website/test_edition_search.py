@@ -13,7 +13,7 @@ from conference.models import Edition
 from operations.indexing.update import refresh
 from pagecache.keys import parse_address
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import resolve
 
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 
 pytestmark = pytest.mark.django_db
 

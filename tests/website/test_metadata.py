@@ -6,8 +6,8 @@ from django.test import Client
 from conference.models import Edition
 from people.models import PersonName
 from tests import factories as make
-from tests.linked import linked, tags
-from tests.reading import read
+from tests.html_pages import read
+from tests.linked_data import linked_data, meta_tags
 from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -24,7 +24,7 @@ def test_every_page_has_a_title_and_description(client: Client, subtests: pytest
 
 def check_head(client: Client, path: str) -> None:
     page = read(client, path)
-    properties = dict(tags(page, "property"))
+    properties = dict(meta_tags(page, "property"))
 
     assert page.all("html")[0].attributes["lang"] == "en"
     assert len(page.title) > 5
@@ -34,13 +34,13 @@ def check_head(client: Client, path: str) -> None:
     assert (properties["og:url"], properties["og:site_name"]) == (page.canonical, "Plenary")
     assert properties["og:title"] in page.title
     assert page.all("meta", name="robots") == []
-    linked(client, path)
+    linked_data(client, path)
 
 
 def test_edition_page_has_event_data(client: Client) -> None:
     make.make_edition(mode="hybrid", venue="Center", country="USA", description="Welcome *all*.")
 
-    event = linked(client, "/2021/")["Event"]
+    event = linked_data(client, "/2021/")["Event"]
 
     assert (event["startDate"], event["endDate"]) == ("2021-04-05", "2021-04-09")
     assert event["eventAttendanceMode"] == "https://schema.org/MixedEventAttendanceMode"
@@ -52,7 +52,7 @@ def test_edition_page_has_event_data(client: Client) -> None:
 def test_event_data_of_an_embargoed_program_has_no_schedule(client: Client) -> None:
     make.make_edition(schedule_public_from=None)
 
-    assert "subjectOf" not in linked(client, "/2021/")["Event"]
+    assert "subjectOf" not in linked_data(client, "/2021/")["Event"]
 
 
 def test_person_data_has_orcid_affiliation_and_public_names(client: Client) -> None:
@@ -63,7 +63,7 @@ def test_person_data_has_orcid_affiliation_and_public_names(client: Client) -> N
     PersonName.objects.create(person=ada, name="Ada Byron", hidden=True)
     make.make_paper(make.make_edition(), [ada])
 
-    person = linked(client, "/people/ada/ada-lovelace/")["Person"]
+    person = linked_data(client, "/people/ada/ada-lovelace/")["Person"]
 
     assert person == {
         "@type": "Person",
@@ -85,19 +85,19 @@ def test_person_data_has_orcid_affiliation_and_public_names(client: Client) -> N
 
 def test_pages_without_their_own_card_have_that_of_the_edition(client: Client) -> None:
     edition: Edition = make.make_edition()
-    properties = dict(tags(read(client, "/2021/papers/"), "property"))
+    properties = dict(meta_tags(read(client, "/2021/papers/"), "property"))
 
     assert properties["og:title"] == f"Papers · {edition.name}"
     assert (properties["og:image"], properties["og:image:alt"]) == (
         f"{SITE_URL}/2021/card.png",
         "MLSys 2021, 5 to 9 April 2021, San Jose",
     )
-    assert "og:image" not in dict(tags(read(client, "/people/"), "property"))
+    assert "og:image" not in dict(meta_tags(read(client, "/people/"), "property"))
 
 
 def test_error_page_has_no_canonical_url(client: Client) -> None:
     page = read(client, "/nowhere/", 404)
 
     assert page.all("link", rel="canonical") == []
-    assert "og:url" not in dict(tags(page, "property"))
-    assert tags(page)[-1] == ("robots", "noindex")
+    assert "og:url" not in dict(meta_tags(page, "property"))
+    assert meta_tags(page)[-1] == ("robots", "noindex")

@@ -15,7 +15,7 @@ from content.languages import language_of_path, path_in_language, strip_language
 from pagecache import per_revision
 from pagecache.keys import parse_address
 from pagecache.tags import edition_slug, response_tags
-from tests.reading import read
+from tests.html_pages import read
 from tests.website.sample_program import PAGES, make_public_program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

@@ -14,7 +14,7 @@ from papers.models import Paper
 from people.models import PersonName
 from search.models import Document
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from pagecache.keys import parse_address
 from people.models import Person
 from search.index import remove_documents
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

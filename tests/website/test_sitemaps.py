@@ -11,7 +11,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from tests import factories as make
-from tests.reading import read
+from tests.html_pages import read
 from tests.website.sample_program import make_public_program
 from website import sitemaps
 

@@ -13,7 +13,7 @@ from conference.request_edition import current_edition
 from pagecache import per_revision
 from schedule.models import SessionRole
 from tests import factories as make
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 pytestmark = pytest.mark.django_db
 

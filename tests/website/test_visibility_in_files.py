@@ -12,7 +12,7 @@ from exchange.exports.citation_files import FORMATS
 from exchange.exports.downloads import APP_FORMATS, file_names
 from exchange.formats import writable
 from pagecache.middleware import PageCache
-from tests.connections import left_open
+from tests.connections import keep_connections_open
 from tests.website.sample_program import MARKER_LOWER, make_program_with_hidden_rows
 from tests.website.test_visibility import all_paths, find_leaks, response_text
 from website.wsgi import django
@@ -77,7 +77,7 @@ def fetch_through_cache(cache: PageCache, path: str, cookie: str = "") -> str:
     """Request a page through the page cache; return status, headers and body as one text."""
     start: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
-    with left_open():
+    with keep_connections_open():
         body = cache(environ, lambda status, headers, exc_info=None: start.extend((status, headers)))  # type: ignore[arg-type]
         return f"{start} {response_text(b''.join(body))}"
 

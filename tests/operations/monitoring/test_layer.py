@@ -18,7 +18,7 @@ from operations.monitoring.wsgi import MonitoringLayer
 from pagecache import request_log
 from pagecache.middleware import PageCache
 from tests import factories as make
-from tests.connections import left_open
+from tests.connections import keep_connections_open
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def get(application: Any, path: str, **headers: str) -> tuple[str, dict[str, str
 @pytest.fixture
 def site() -> Iterator[MonitoringLayer]:
     make.make_edition()
-    with left_open():
+    with keep_connections_open():
         yield MonitoringLayer(PageCache(get_wsgi_application()))
 
 

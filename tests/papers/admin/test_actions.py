@@ -13,7 +13,7 @@ from people.merging import merge
 from schedule.models import Presentation
 from tests import factories as make
 from tests.access.world import add_member
-from tests.posted import post_action, run_action
+from tests.admin_forms import post_action, run_action
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from papers.models import Authorship, Award, AwardGrant, Paper
 from tests import factories as make
-from tests.posted import address, autocomplete_choices, formset, listed, run_action
+from tests.admin_forms import admin_url, autocomplete_choices, formset, listed_rows, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +51,7 @@ def test_trap_7_author_order_survives_swap_and_addition_in_one_post(admin_client
     zed, abe = paper.authorships.order_by("position")
     swapped = [author_row(zed, position=2), author_row(abe, position=1)]
     rows = formset("authorships", swapped, [new_author(paper, make.make_person("Mia").pk)])
-    response = admin_client.post(address(paper, "change"), form_data(paper, rows))
+    response = admin_client.post(admin_url(paper, "change"), form_data(paper, rows))
 
     assert response.status_code == 302
     assert authors(paper) == [(1, "Abe"), (2, "Zed"), (3, "Mia")]
@@ -62,7 +62,7 @@ def test_trap_7_author_order_survives_removal_swap_and_return_in_one_post(admin_
     zed, abe, mia = paper.authorships.order_by("position")
     stored = [author_row(zed, DELETE="on"), author_row(abe, position=3), author_row(mia, position=2)]
     rows = formset("authorships", stored, [new_author(paper, zed.person_id, 9, "Zed II")])
-    response = admin_client.post(address(paper, "change"), form_data(paper, rows))
+    response = admin_client.post(admin_url(paper, "change"), form_data(paper, rows))
 
     assert response.status_code == 302
     assert authors(paper) == [(1, "Mia"), (2, "Abe"), (3, "Zed II")]
@@ -85,7 +85,7 @@ def test_author_moves_to_the_entered_position(
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe", "Mia"])
     stored = paper.authorships.order_by("position")
     changed = [author_row(row, position=position) for row, position in zip(stored, positions, strict=True)]
-    admin_client.post(address(paper, "change"), form_data(paper, formset("authorships", changed)))
+    admin_client.post(admin_url(paper, "change"), form_data(paper, formset("authorships", changed)))
 
     assert authors(paper) == list(enumerate(order.split(), start=1))
 
@@ -94,7 +94,7 @@ def test_duplicate_author_is_refused_with_a_message(admin_client: Client) -> Non
     paper = make.make_paper(make.make_edition(), ["Zed"])
     zed = paper.authorships.get()
     rows = formset("authorships", [author_row(zed)], [new_author(paper, zed.person_id)])
-    page = admin_client.post(address(paper, "change"), form_data(paper, rows))
+    page = admin_client.post(admin_url(paper, "change"), form_data(paper, rows))
 
     assert "Twice in one form: This person is already an author of the paper." in page.text
     assert authors(paper) == [(1, "Zed")]
@@ -104,7 +104,7 @@ def test_authors_who_exchange_rows_are_refused_with_a_message(admin_client: Clie
     paper = make.make_paper(make.make_edition(), ["Zed", "Abe"])
     zed, abe = paper.authorships.order_by("position")
     crossed = [author_row(zed, person=abe.person_id), author_row(abe, person=zed.person_id)]
-    page = admin_client.post(address(paper, "change"), form_data(paper, formset("authorships", crossed)))
+    page = admin_client.post(admin_url(paper, "change"), form_data(paper, formset("authorships", crossed)))
 
     assert "change the order numbers instead of the names." in page.text
     assert authors(paper) == [(1, "Zed"), (2, "Abe")]
@@ -128,7 +128,7 @@ def test_new_paper_is_saved_with_authors_material_and_presentation(
         **formset("materials", added=[{"kind": "pdf", "url": "https://example.org/a.pdf", "visible": "on"}]),
         **formset("presentations", added=[{"kind": "oral", "session": session.pk, "status": "published"}]),
     }
-    response = admin_client.post(address(Paper, "add"), values)
+    response = admin_client.post(admin_url(Paper, "add"), values)
     paper = Paper.objects.get()
 
     assert response.status_code == 302
@@ -144,7 +144,7 @@ def test_saving_several_rows_advances_the_revision_once(admin_client: Client) ->
     before = Edition.objects.get().revision
     changed = [author_row(row, name=f"{row.name} II") for row in paper.authorships.all()]
     admin_client.post(
-        address(paper, "change"), form_data(paper, formset("authorships", changed), title="New")
+        admin_url(paper, "change"), form_data(paper, formset("authorships", changed), title="New")
     )
 
     assert Edition.objects.get().revision == before + 1
@@ -158,7 +158,7 @@ def test_query_count_of_saving_is_the_same_for_3_and_150_authors(admin_client: C
         rows = [author_row(row) for row in paper.authorships.order_by("position")]
         rows[-1]["position"] = 1
         with CaptureQueriesContext(connection) as queries:
-            admin_client.post(address(paper, "change"), form_data(paper, formset("authorships", rows)))
+            admin_client.post(admin_url(paper, "change"), form_data(paper, formset("authorships", rows)))
         query_counts.append(len(queries))
 
         assert authors(paper)[:2] == [(1, f"Author {number - 1}"), (2, "Author 0")]
@@ -173,9 +173,9 @@ def test_query_count_of_the_form_is_the_same_for_1_and_3_rows(admin_client: Clie
         make.make_material(paper)
         make.make_presentation(make.make_session(edition), paper, room=make.make_room(edition))
         # Request the page once first, because Django then caches content types.
-        admin_client.get(address(paper, "change"))
+        admin_client.get(admin_url(paper, "change"))
         with CaptureQueriesContext(connection) as queries:
-            admin_client.get(address(paper, "change"))
+            admin_client.get(admin_url(paper, "change"))
         query_counts[rows] = len(queries)
 
     assert query_counts[1] == query_counts[3] <= 20
@@ -183,7 +183,7 @@ def test_query_count_of_the_form_is_the_same_for_1_and_3_rows(admin_client: Clie
 
 def test_uid_and_edition_of_a_stored_paper_are_read_only(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(), uid="abc123")
-    page = admin_client.get(address(paper, "change"))
+    page = admin_client.get(admin_url(paper, "change"))
 
     assert 'name="uid"' not in page.text
     assert 'name="edition"' not in page.text
@@ -198,13 +198,13 @@ def test_search_finds_authors_and_titles_without_accents(term: str, admin_client
     make.make_paper(edition, [person], title="Schrödinger's Cat")
     make.make_paper(edition, ["Ada Lovelace"], title="Other")
 
-    assert listed(admin_client, LIST_URL, q=term) == ["Schrödinger's Cat"]
+    assert listed_rows(admin_client, LIST_URL, q=term) == ["Schrödinger's Cat"]
 
 
 def test_search_finds_each_paper_once(admin_client: Client) -> None:
     make.make_paper(make.make_edition(), ["Ada Lovelace", "Ada Byron"], title="One")
 
-    assert listed(admin_client, LIST_URL, q="ada byron lovelace") == ["One"]
+    assert listed_rows(admin_client, LIST_URL, q="ada byron lovelace") == ["One"]
 
 
 def test_list_shows_math_authors_kinds_and_topic(admin_client: Client, edition: Edition) -> None:
@@ -247,7 +247,7 @@ def test_topic_choices_are_of_the_edition_of_the_paper(admin_client: Client) -> 
     old, new = make.make_edition(2020), make.make_edition(2021)
     make.make_topic(old, "Old topic")
     make.make_topic(new, "New topic")
-    page = admin_client.get(address(make.make_paper(new), "change"))
+    page = admin_client.get(admin_url(make.make_paper(new), "change"))
 
     assert autocomplete_choices(admin_client, Paper, "topic", new) == ["New topic"]
     assert f"/admin/autocomplete/?edition={new.pk}" in page.text
@@ -256,7 +256,7 @@ def test_topic_choices_are_of_the_edition_of_the_paper(admin_client: Client) -> 
 def test_topic_of_another_edition_is_refused(admin_client: Client) -> None:
     paper = make.make_paper(make.make_edition(2021))
     topic = make.make_topic(make.make_edition(2020))
-    page = admin_client.post(address(paper, "change"), form_data(paper, topic=topic.pk))
+    page = admin_client.post(admin_url(paper, "change"), form_data(paper, topic=topic.pk))
 
     assert "The topic belongs to another edition." in page.text
 
@@ -270,11 +270,11 @@ def test_award_accepts_an_older_paper_and_stores_the_order_of_winners(admin_clie
         for grant in award.grants.order_by("position")
     ]
     values = {"name": award.name, "position": 1, "status": "published", **formset("grants", stored)}
-    admin_client.post(address(award, "change"), values)
+    admin_client.post(admin_url(award, "change"), values)
     winners = Award.objects.get().grants.order_by("position")
 
     assert autocomplete_choices(admin_client, AwardGrant, "paper", None, "old") == ["Old (2016)"]
-    assert "autocomplete/?edition=" not in admin_client.get(address(award, "change")).text
+    assert "autocomplete/?edition=" not in admin_client.get(admin_url(award, "change")).text
     assert list(winners.values_list("position", "paper__title")) == [(1, "New"), (2, "Old")]
 
 
@@ -290,7 +290,7 @@ def test_decision_country_and_kind_filters_are_of_the_chosen_edition(admin_clien
     make.make_paper(make.make_edition(2022), decision="Reject")
 
     def filtered_titles(path: str, **query: str) -> list[str]:
-        return sorted(listed(admin_client, path, edition__id__exact=edition.pk, **query))
+        return sorted(listed_rows(admin_client, path, edition__id__exact=edition.pk, **query))
 
     assert (
         filtered_titles(LIST_URL, decision="Accept (oral)")

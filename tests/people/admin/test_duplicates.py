@@ -26,7 +26,7 @@ from people.models import (
     PersonPair,
 )
 from tests import factories as make
-from tests.posted import address, listed
+from tests.admin_forms import admin_url, listed_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -69,14 +69,14 @@ def test_list_is_filtered_by_edition_evidence_likelihood_and_doubt(
     both = ["Paolo Costantini / Costantini Paolo", "Ana Duarte / Ana NameError Duarte"]
     key = "edition__id__exact"
 
-    assert sorted(listed(admin_client, LIST)) == sorted(both)
-    assert listed(admin_client, LIST, **{key: edition.pk}) == both[:1]
-    assert listed(admin_client, LIST, **{key: other.pk}) == both[1:]
-    assert listed(admin_client, LIST, evidence="order") == both[:1]
-    assert listed(admin_client, LIST, evidence="paper") == both[1:]
-    assert listed(admin_client, LIST, doubtful="yes") == both[1:]
-    assert listed(admin_client, LIST, likelihood="possible") == []
-    assert listed(admin_client, LIST, q="duarte") == both[1:]
+    assert sorted(listed_rows(admin_client, LIST)) == sorted(both)
+    assert listed_rows(admin_client, LIST, **{key: edition.pk}) == both[:1]
+    assert listed_rows(admin_client, LIST, **{key: other.pk}) == both[1:]
+    assert listed_rows(admin_client, LIST, evidence="order") == both[:1]
+    assert listed_rows(admin_client, LIST, evidence="paper") == both[1:]
+    assert listed_rows(admin_client, LIST, doubtful="yes") == both[1:]
+    assert listed_rows(admin_client, LIST, likelihood="possible") == []
+    assert listed_rows(admin_client, LIST, q="duarte") == both[1:]
 
 
 @pytest.mark.parametrize("path", [LIST, "/admin/people/institutionpair/"])
@@ -122,11 +122,11 @@ def test_merge_from_the_list_and_its_revert(admin_client: Client, edition: Editi
     page = post_comparison(admin_client, first, second, **data)
 
     assert "“Costantini Paolo” merged into “Costantini Paolo”: 1 entry moved." in page.text
-    assert (page.request["PATH_INFO"], listed(admin_client, LIST)) == (LIST, [])
+    assert (page.request["PATH_INFO"], listed_rows(admin_client, LIST)) == (LIST, [])
     assert (first.authorships.count(), Person.objects.get(pk=first.pk).name) == (3, "Costantini Paolo")
     undo = reverse("admin:people_person_unmerge", args=[ChangeSet.objects.first().pk])  # type: ignore[union-attr]
     assert f'href="{undo}"' in page.text
-    assert f'href="{undo}"' in admin_client.get(address(first, "history")).text
+    assert f'href="{undo}"' in admin_client.get(admin_url(first, "history")).text
     assert f'href="{undo}"' in admin_client.get("/admin/people/person/merges/").text
     assert "from before the merge" in admin_client.get(undo).text
     admin_client.post(undo)
@@ -166,11 +166,11 @@ def test_distinct_people_are_never_suggested_again(admin_client: Client, edition
 
     assert "are not the same. They won’t be suggested again." in page.text
     storage.search(Person)
-    assert listed(admin_client, LIST) == []
+    assert listed_rows(admin_client, LIST) == []
     (distinction,) = PersonDistinction.objects.all()
-    assert "is not Costantini Paolo" in admin_client.get(address(first, "history")).text
-    admin_client.post(address(distinction, "delete"), {"post": "yes"})
-    assert len(listed(admin_client, LIST)) == 1
+    assert "is not Costantini Paolo" in admin_client.get(admin_url(first, "history")).text
+    admin_client.post(admin_url(distinction, "delete"), {"post": "yes"})
+    assert len(listed_rows(admin_client, LIST)) == 1
 
 
 def test_actions_distinguish_and_merge_several_pairs(admin_client: Client, edition: Edition) -> None:
@@ -187,7 +187,7 @@ def test_actions_distinguish_and_merge_several_pairs(admin_client: Client, editi
     assert "2 pairs merged." in page.text
     assert Person.objects.exclude(merged_into=None).count() == 2
     assert ChangeSet.objects.filter(origin="merge").count() == 2
-    assert (listed(admin_client, LIST), PersonDistinction.objects.count()) == ([], 1)
+    assert (listed_rows(admin_client, LIST), PersonDistinction.objects.count()) == ([], 1)
 
 
 def test_action_compares_selected_people(admin_client: Client, edition: Edition) -> None:
@@ -212,10 +212,10 @@ def test_form_links_to_likely_duplicates_and_to_the_survivor_of_a_merge(
     storage.search(Person)
     comparison = f"{COMPARE}?id={first.pk}&amp;id={second.pk}"
 
-    assert comparison in admin_client.get(address(first, "change")).text
+    assert comparison in admin_client.get(admin_url(first, "change")).text
     merge.merge(first, [second])
-    page = admin_client.get(address(second, "change")).text
-    assert f'was merged into <a href="{address(first, "change")}">Paolo Costantini</a>' in page
+    page = admin_client.get(admin_url(second, "change")).text
+    assert f'was merged into <a href="{admin_url(first, "change")}">Paolo Costantini</a>' in page
 
 
 def test_split_moves_checked_rows_to_a_new_person_and_is_reverted(
@@ -233,7 +233,7 @@ def test_split_moves_checked_rows_to_a_new_person_and_is_reverted(
     assert "Choose what belongs to the new person." in refused.text
     assert (new.name, new.authorships.get(), person.authorships.count()) == ("Paolo Costantini", row, 1)
     assert f'<a href="{undo}">Revert the split</a>' in page.text
-    assert f'<a href="{undo}">Revert the split</a>' in admin_client.get(address(new, "history")).text
+    assert f'<a href="{undo}">Revert the split</a>' in admin_client.get(admin_url(new, "history")).text
     message = "Everything moved to Paolo Costantini goes back to Paolo Costantini."
     assert message in admin_client.get(undo).text
     revert_page = admin_client.post(undo, follow=True)
@@ -281,12 +281,15 @@ def test_search_among_many_rows_starts_only_on_request(
     make_twins(edition)
     page = admin_client.get(LIST)
 
-    assert ("Duplicates haven’t been checked yet." in page.text, listed(admin_client, LIST)) == (True, [])
+    assert ("Duplicates haven’t been checked yet." in page.text, listed_rows(admin_client, LIST)) == (
+        True,
+        [],
+    )
     admin_client.post(f"{LIST}look/")
     make.make_person("Another Person")
     text = admin_client.get(LIST).text
     assert "1 new entry hasn’t been compared." in text
-    assert (len(listed(admin_client, LIST)), Comparison.objects.count()) == (1, 1)
+    assert (len(listed_rows(admin_client, LIST)), Comparison.objects.count()) == (1, 1)
 
 
 def test_users_without_permission_cannot_compare_or_split(client: Client, edition: Edition) -> None:
@@ -325,7 +328,7 @@ def test_list_hides_drafts_of_other_editions_from_an_editor(client: Client, edit
     assert ("3 papers" in page, "4 papers" in page, "2 papers" in page) == (True, False, True)
     comparison = f"{COMPARE}?id={first.pk}&id={second.pk}"
     assert "Sigrid Secret" not in client.get(comparison).text
-    assert len(listed(client, LIST, edition__id__exact=make.make_edition(2031).pk)) == 1
+    assert len(listed_rows(client, LIST, edition__id__exact=make.make_edition(2031).pk)) == 1
 
 
 def test_editor_cannot_change_an_institution_merged_into_one_of_others(

@@ -8,7 +8,7 @@ from people.duplicates import storage
 from people.models import LikelyNamesake, Person
 from tests import factories as make
 from tests.access.world import add_member
-from tests.posted import listed
+from tests.admin_forms import listed_rows
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/people/likelynamesake/"
@@ -45,9 +45,9 @@ def test_people_with_papers_that_a_user_may_not_see_are_left_out(client: Client,
     lei = make_mixed_person(edition)
     storage.search(Person)
     client.force_login(add_member("mia", edition, "editor"))
-    lists = [listed(client, LIST)]
+    lists = [listed_rows(client, LIST)]
     make.add_author(make.make_paper(make.make_edition(2020), status="draft"), lei)
-    lists.append(listed(client, LIST))
+    lists.append(listed_rows(client, LIST))
 
     assert lists == [["Lei Wang"], []]
 
@@ -61,4 +61,4 @@ def test_person_marked_as_one_is_not_listed_again(admin_client: Client, edition:
     storage.search(Person)
 
     assert LikelyNamesake.objects.get().is_one is True
-    assert listed(admin_client, LIST) == []
+    assert listed_rows(admin_client, LIST) == []

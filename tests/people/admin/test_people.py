@@ -8,7 +8,7 @@ from django.test import Client
 from papers.models import Authorship, Paper
 from people.models import Person
 from tests import factories as make
-from tests.posted import address, autocomplete_choices, formset, listed
+from tests.admin_forms import admin_url, autocomplete_choices, formset, listed_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ def test_search_finds_any_spelling_without_accents(term: str, admin_client: Clie
     person.names.create(name="Vašek Šimek")
     make.make_person("Milan Znojil")
 
-    assert listed(admin_client, LIST, q=term) == ["Václav Šimek"]
+    assert listed_rows(admin_client, LIST, q=term) == ["Václav Šimek"]
 
 
 def test_list_shows_affiliation_and_counts_of_papers_and_roles(admin_client: Client) -> None:
@@ -41,10 +41,10 @@ def test_form_lists_the_papers_of_all_years(admin_client: Client) -> None:
     papers = [
         make.make_paper(make.make_edition(year), [person], title=f"Paper of {year}") for year in (2020, 2021)
     ]
-    page = admin_client.get(address(person, "change")).text
+    page = admin_client.get(admin_url(person, "change")).text
 
     for paper in papers:
-        assert f'<a href="{address(paper, "change")}">{paper}</a> (MLSys {paper.edition.year})' in page
+        assert f'<a href="{admin_url(paper, "change")}">{paper}</a> (MLSys {paper.edition.year})' in page
 
 
 def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -> None:
@@ -56,7 +56,7 @@ def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -
         **formset("names", added=[{"name": "Ada Byron", "hidden": "on"}]),
         **formset("identifiers", added=[{"scheme": "dblp", "value": "l/ada"}]),
     }
-    admin_client.post(address(Person, "add"), values)
+    admin_client.post(admin_url(Person, "add"), values)
     person = Person.objects.get()
 
     assert person.family == "Lovelace"
@@ -67,7 +67,7 @@ def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -
 def test_pop_up_sends_the_affiliation_to_the_form_that_opened_it(admin_client: Client) -> None:
     rows = formset("names") | formset("identifiers")
     values = {"uid": "ada", "name": "Ada", "affiliation": "Engines </script> & Co.", **rows, "_popup": "1"}
-    response = admin_client.post(address(Person, "add"), values)
+    response = admin_client.post(admin_url(Person, "add"), values)
 
     assert json.loads(response.context["popup_response_data"]) == {
         "value": str(Person.objects.get().pk),
@@ -81,14 +81,13 @@ def test_trap_8_deleting_a_person_with_papers_is_refused_with_the_list(admin_cli
     paper = make.make_paper(make.make_edition(), [person], title="On Engines")
     bulk = {"action": "delete_selected", "_selected_action": person.pk, "post": "yes"}
     pages = [
-        admin_client.get(address(person, "delete")),
-        admin_client.post(address(person, "delete"), {"post": "yes"}),
+        admin_client.get(admin_url(person, "delete")),
+        admin_client.post(admin_url(person, "delete"), {"post": "yes"}),
         admin_client.post(LIST, {**bulk, "post": ""}),
         admin_client.post(LIST, bulk),
     ]
-    line = (
-        f'Paper: <a href="{address(paper, "change")}">On Engines</a> (MLSys 2021), authorship of Ada Lovelace'
-    )
+    link = f'<a href="{admin_url(paper, "change")}">On Engines</a>'
+    line = f"Paper: {link} (MLSys 2021), authorship of Ada Lovelace"
 
     assert [line in page.text for page in pages] == [True, True, True, True]
     assert (Person.objects.count(), Paper.objects.count(), Authorship.objects.count()) == (1, 1, 1)
@@ -100,13 +99,14 @@ def test_deleting_a_person_with_roles_names_sessions_and_offices(admin_client: C
     session = make.make_session(edition, title="Opening")
     make.add_role(session, person)
     make.make_committee_role(edition, person)
-    page = admin_client.get(address(person, "delete")).text
+    page = admin_client.get(admin_url(person, "delete")).text
 
     assert (
-        f'Session: <a href="{address(session, "change")}">Opening</a> (MLSys 2021), session role of' in page
+        f'Session: <a href="{admin_url(session, "change")}">Opening</a> (MLSys 2021), session role of' in page
     )
     assert (
-        f'Edition: <a href="{address(edition, "change")}">MLSys 2021</a> (MLSys 2021), committee role' in page
+        f'Edition: <a href="{admin_url(edition, "change")}">MLSys 2021</a> (MLSys 2021), committee role'
+        in page
     )
 
 
@@ -126,5 +126,5 @@ def test_institution_is_found_by_its_other_names(admin_client: Client) -> None:
     make.make_institution("Eidgenössische Technische Hochschule Zürich", aliases=["ETH"])
     make.make_institution("Oslo")
 
-    results = [listed(admin_client, "/admin/people/institution/", q=term) for term in ("zurich", "eth")]
+    results = [listed_rows(admin_client, "/admin/people/institution/", q=term) for term in ("zurich", "eth")]
     assert results == [["Eidgenössische Technische Hochschule Zürich"]] * 2

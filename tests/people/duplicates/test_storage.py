@@ -13,7 +13,7 @@ from people.duplicates import storage
 from people.merging import merge
 from people.models import Comparison, Person, PersonPair
 from tests import factories as make
-from tests.connections import SECONDS, over_another_connection, until_somebody_waits
+from tests.connections import LOCK_TIMEOUT_SECONDS, run_over_another_connection, wait_for_a_lock
 
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
 
@@ -31,9 +31,9 @@ def test_concurrent_searches_write_one_after_the_other() -> None:
     storage.search(Person)
     with transaction.atomic():
         storage.search(Person)
-        thread, failed = over_another_connection(lambda: storage.search(Person))
-        until_somebody_waits(thread)
-    thread.join(SECONDS)
+        thread, failed = run_over_another_connection(lambda: storage.search(Person))
+        wait_for_a_lock(thread)
+    thread.join(LOCK_TIMEOUT_SECONDS)
 
     assert failed == []
     assert PersonPair.objects.count() == 1
@@ -46,8 +46,8 @@ def test_search_does_not_wait_for_a_merge() -> None:
     with transaction.atomic():
         merge._lock_rows(Person, [first, second])
         first.save()
-        thread, failed = over_another_connection(lambda: storage.search(Person))
-        thread.join(SECONDS)
+        thread, failed = run_over_another_connection(lambda: storage.search(Person))
+        thread.join(LOCK_TIMEOUT_SECONDS)
         assert not thread.is_alive()
 
     assert failed == []

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from tests.reading import Page, read
+from tests.html_pages import Page, read
 
 # Required by search engines: https://developers.google.com/search/docs/appearance/structured-data
 REQUIRED = {
@@ -30,39 +30,41 @@ REQUIRED = {
     "Thing": {"name"},
     "WebPage": {"name", "url"},
 }
-ADDRESSES = {"url", "@id", "item", "image", "contentUrl", "mainEntityOfPage"}
+URL_PROPERTIES = {"url", "@id", "item", "image", "contentUrl", "mainEntityOfPage"}
 
 
-def tags(page: Page, key: str = "name") -> list[tuple[str, str]]:
+def meta_tags(page: Page, key: str = "name") -> list[tuple[str, str]]:
     """Return the page's <meta> tags with the attribute `key`, in order."""
     return [
-        (one.attributes[key], one.attributes["content"]) for one in page.all("meta") if key in one.attributes
+        (element.attributes[key], element.attributes["content"])
+        for element in page.all("meta")
+        if key in element.attributes
     ]
 
 
-def linked(client: Client, path: str) -> dict[str, Any]:
+def linked_data(client: Client, path: str) -> dict[str, Any]:
     """Return the linked data of a page by type; assert that all of it is valid."""
     scripts = read(client, path).all("script", type="application/ld+json")
-    things = [json.loads("".join(one.words)) for one in scripts]
-    for thing in things:
-        assert thing.pop("@context") == "https://schema.org"
-        check(thing)
-    return {thing["@type"]: thing for thing in things}
+    items = [json.loads("".join(script.text_parts)) for script in scripts]
+    for item in items:
+        assert item.pop("@context") == "https://schema.org"
+        assert_valid(item)
+    return {item["@type"]: item for item in items}
 
 
-def check(thing: Any) -> None:
-    """Assert that a thing, and everything nested in it, is valid."""
-    if isinstance(thing, list):
-        for one in thing:
-            check(one)
-    if not isinstance(thing, dict):
+def assert_valid(item: Any) -> None:
+    """Assert that an item, and everything nested in it, is valid."""
+    if isinstance(item, list):
+        for part in item:
+            assert_valid(part)
+    if not isinstance(item, dict):
         return
-    assert REQUIRED[thing["@type"]] <= thing.keys(), thing
-    for name, value in thing.items():
+    assert REQUIRED[item["@type"]] <= item.keys(), item
+    for name, value in item.items():
         assert value not in ("", None, [], {}), name
-        if name in ADDRESSES:
+        if name in URL_PROPERTIES:
             assert value.startswith(("http://", "https://")), (name, value)
         if name in {"startDate", "endDate", "previousStartDate"}:
             assert "T" not in value or datetime.fromisoformat(value).tzinfo
             assert "T" in value or date.fromisoformat(value).year
-        check(value)
+        assert_valid(value)

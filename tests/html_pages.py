@@ -1,4 +1,4 @@
-"""Parser of HTML pages: title, headings, words and links, with the parser of the standard library."""
+"""Parser of HTML pages: title, headings, text and links, with the parser of the standard library."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -12,16 +12,16 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 @dataclass
 class Element:
-    """One element with all words inside it."""
+    """One element with all text inside it."""
 
     tag: str
     attributes: dict[str, str]
-    words: list[str] = field(default_factory=list)
+    text_parts: list[str] = field(default_factory=list)
     elements: list["Element"] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        return " ".join("".join(self.words).split())
+        return " ".join("".join(self.text_parts).split())
 
     def inside(self, tag: str) -> list["Element"]:
         return [element for element in self.elements if element.tag == tag]
@@ -53,7 +53,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for element in self.open:
-            element.words.append(data)
+            element.text_parts.append(data)
 
     def all(self, tag: str = "", kind: str = "", **attributes: str) -> list[Element]:
         """Return the elements with this tag, class and these attributes."""
@@ -70,7 +70,7 @@ class Page(HTMLParser):
 
     @property
     def main(self) -> str:
-        """Return all words of the element <main>."""
+        """Return the text of the element <main>."""
         return self.all("main")[0].text
 
     @property
@@ -91,7 +91,7 @@ class Page(HTMLParser):
         return [f"{e.tag[1]} {e.text}" for e in self.elements if e.tag in HEADINGS]
 
     def links(self) -> dict[str, str]:
-        """Return the addresses of the links by their words."""
+        """Return the URLs of the links by their text."""
         return {e.text: e.attributes["href"] for e in self.all("a") if "href" in e.attributes}
 
 

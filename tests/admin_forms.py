@@ -11,8 +11,8 @@ from django.urls import reverse
 from conference.models import Edition
 
 
-def address(row: Model | type[Model], page: str) -> str:
-    """Return the address of a row's page (change, delete, history) or of a model's (changelist, add)."""
+def admin_url(row: Model | type[Model], page: str) -> str:
+    """Return the URL of a page of a row (change, delete, history) or of a model (changelist, add)."""
     args = [row.pk] if isinstance(row, Model) else []
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=args)
 
@@ -21,14 +21,14 @@ def formset(
     prefix: str, stored: Iterable[dict[str, Any]] = (), added: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Return the form data of an inline: existing rows first, then new ones."""
-    before, new = list(stored), list(added)
-    sent: dict[str, Any] = {
-        f"{prefix}-TOTAL_FORMS": len(before) + len(new),
-        f"{prefix}-INITIAL_FORMS": len(before),
+    existing, new_rows = list(stored), list(added)
+    data: dict[str, Any] = {
+        f"{prefix}-TOTAL_FORMS": len(existing) + len(new_rows),
+        f"{prefix}-INITIAL_FORMS": len(existing),
     }
-    for index, row in enumerate([*before, *new]):
-        sent |= {f"{prefix}-{index}-{name}": value for name, value in row.items()}
-    return sent
+    for index, row in enumerate([*existing, *new_rows]):
+        data |= {f"{prefix}-{index}-{name}": value for name, value in row.items()}
+    return data
 
 
 def date_and_time(name: str, day: str, time: str) -> dict[str, str]:
@@ -40,27 +40,27 @@ def autocomplete_choices(
     client: Client, model: type[Model], field: str, edition: Edition | None, term: str = ""
 ) -> list[str]:
     """Return the options of an autocomplete field on a form of this edition."""
-    asked: dict[str, Any] = {
+    query: dict[str, Any] = {
         "app_label": model._meta.app_label,
         "model_name": model._meta.model_name,
         "field_name": field,
         "edition": edition.pk if edition else "",
         "term": term,
     }
-    answer = client.get("/admin/autocomplete/", asked)
-    return [row["text"] for row in answer.json()["results"]]
+    response = client.get("/admin/autocomplete/", query)
+    return [row["text"] for row in response.json()["results"]]
 
 
-def listed(client: Client, path: str, **query: Any) -> list[str]:
+def listed_rows(client: Client, path: str, **query: Any) -> list[str]:
     """Return the rows of a list in the admin, as text."""
     return [str(row) for row in client.get(path, query).context["cl"].result_list]
 
 
-def run_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+def run_action(client: Client, action: str, rows: Sequence[Model], **fields: Any) -> str:
     """Run an action over rows of a list and confirm its preview; return the page that follows."""
-    page = post_action(client, action, chosen, **given)
+    page = post_action(client, action, rows, **fields)
     digest = confirmation_digest(page)
-    return post_action(client, action, chosen, _confirmed=digest, **given) if digest else page
+    return post_action(client, action, rows, _confirmed=digest, **fields) if digest else page
 
 
 def confirmation_digest(page: str) -> str:
@@ -69,8 +69,8 @@ def confirmation_digest(page: str) -> str:
     return match[1] if match else ""
 
 
-def post_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+def post_action(client: Client, action: str, rows: Sequence[Model], **fields: Any) -> str:
     """Post an action over rows of a list, with further fields of its page; return the page that follows."""
-    values = {"action": action, "_selected_action": [row.pk for row in chosen], **given}
-    asked = {"_asked": "1"} if given.keys() - {"_confirmed", "select_across"} else {}
-    return client.post(address(type(chosen[0]), "changelist"), {**values, **asked}, follow=True).text
+    data = {"action": action, "_selected_action": [row.pk for row in rows], **fields}
+    page_marker = {"_asked": "1"} if fields.keys() - {"_confirmed", "select_across"} else {}
+    return client.post(admin_url(type(rows[0]), "changelist"), {**data, **page_marker}, follow=True).text
