@@ -65,8 +65,8 @@ PUBLICATION = re.compile(r"(^|__)(status|papers_public_from|schedule_public_from
 def modules(*folders: str) -> Iterator[Path]:
     """Walk the Python files below the folders, without the migrations that Django writes."""
     for folder in folders:
-        found = (ROOT / folder).rglob("*.py")
-        yield from (path for path in sorted(found) if "migrations" not in path.parts)
+        paths = (ROOT / folder).rglob("*.py")
+        yield from (path for path in sorted(paths) if "migrations" not in path.parts)
 
 
 def product_files() -> list[Path]:

@@ -11,9 +11,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 APPS = ["exchange", "schedule", "papers", "people", "conference"]
 NAMES = [
-    f"{one._meta.app_label}_{one._meta.model_name}"
-    for one in admin.site._registry
-    if one._meta.app_label in APPS
+    f"{model._meta.app_label}_{model._meta.model_name}"
+    for model in admin.site._registry
+    if model._meta.app_label in APPS
 ]
 # Names of the site, of its chair, of a time zone and of a key of the keyboard.
 KNOWN_WORDS = ["Plenary", "admin", "UTC", "Ctrl"]

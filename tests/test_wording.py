@@ -38,23 +38,23 @@ def british(text: str) -> list[str]:
 
 
 def test_messages_of_code_are_american() -> None:
-    found = {
+    british_words = {
         message: british(message)
         for app in APPS
         for path in app.rglob("*.py")
         if "migrations" not in path.parts
         for message in messages(path.read_text())
     }
-    assert len(found) > 1000
-    assert {message: words for message, words in found.items() if words} == {}
+    assert len(british_words) > 1000
+    assert {message: words for message, words in british_words.items() if words} == {}
 
 
 def test_messages_of_templates_are_american() -> None:
     # `templatize` blanks everything except the messages.
-    found = {
+    british_words = {
         path.name: british(templatize(path.read_text())) for path in (ROOT / "templates").rglob("*.html")
     }
-    assert {name: words for name, words in found.items() if words} == {}
+    assert {name: words for name, words in british_words.items() if words} == {}
 
 
 # The changelog quotes old words, writing.md those to avoid, formats.md those that files may use.

@@ -34,7 +34,7 @@ def test_license_has_name_and_url(text: str, expected: License | None) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(one.name for one in KNOWN_LICENSES),
+        *(known.name for known in KNOWN_LICENSES),
         "LicenseRef-Ours",
         "GPL-2.0+ WITH Classpath-exception-2.0",
         "https://a.test/x",

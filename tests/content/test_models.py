@@ -60,7 +60,7 @@ def text_fields(model: type[Content]) -> list[str]:
 
 @pytest.mark.parametrize(
     "model",
-    [one for one in apps.get_models() if issubclass(one, Content) and one.derived_fields],
+    [model for model in apps.get_models() if issubclass(model, Content) and model.derived_fields],
     ids=lambda model: model.__name__,
 )
 def test_derived_fields_depend_on_the_declared_fields(model: type[Content]) -> None:

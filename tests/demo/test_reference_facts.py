@@ -24,7 +24,7 @@ FULL_NAMES = {("Yu Wang", 2021): "Yu (Emma) Wang"}
 
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not FACTS or not PAGES, reason="the reference data is not beside the checkout"),
+    pytest.mark.skipif(not FACTS or not PAGES, reason="the reference data is not next to the checkout"),
 ]
 every_fact = pytest.mark.parametrize(
     "fact", FACTS, ids=[f"{fact['year']}-{number}" for number, fact in enumerate(FACTS)]

@@ -123,5 +123,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--editors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=300)
-    given = parser.parse_args()
-    sys.stdout.write(json.dumps(main(given.editors, given.seconds), indent=1) + "\n")
+    options = parser.parse_args()
+    sys.stdout.write(json.dumps(main(options.editors, options.seconds), indent=1) + "\n")

@@ -138,5 +138,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="of each kind of work")
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    sys.stdout.write(json.dumps(main(given.runs, given.seed), indent=1) + "\n")
+    options = parser.parse_args()
+    sys.stdout.write(json.dumps(main(options.runs, options.seed), indent=1) + "\n")

@@ -262,7 +262,7 @@ from operations.backup import archive as writer
 graph = MigrationLoader(connection).graph
 leaves = [leaf for leaf in graph.leaf_nodes() if not graph.node_map[leaf].children]
 nodes = {{leaf: graph.node_map[leaf] for leaf in leaves}}
-parents = {{leaf: [one.key for one in nodes[leaf].parents if one.key[0] == leaf[0]] for leaf in leaves}}
+parents = {{leaf: [node.key for node in nodes[leaf].parents if node.key[0] == leaf[0]] for leaf in leaves}}
 leaf, (parent, *_) = next((leaf, keys) for leaf, keys in parents.items() if keys and leaf[0] in {apps})
 call_command("migrate", *parent, verbosity=0)
 targets = [parent if node == leaf else node for node in graph.leaf_nodes()]
