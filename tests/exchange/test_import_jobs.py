@@ -127,7 +127,7 @@ def test_preview_rows_can_be_filtered(
     titles = {"p0": "New", "p1": "News", "p2": "Old", "p4": "Fifth"}
     papers = [paper(uid, title=title) for uid, title in titles.items()]
     job = upload_papers(admin_client, edition, *papers)
-    planned = admin_client.get(job_url(job) + query).context["planned"]
+    planned = admin_client.get(job_url(job) + query).context["planned_rows"]
 
     assert [item["row"].label for item in planned if item["row"].kind == "paper"] == labels
 
