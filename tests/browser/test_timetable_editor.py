@@ -270,6 +270,14 @@ class Finger:
         self.touch("touchEnd")
 
 
+def wait_until_scrolling_ends(page: Page) -> None:
+    """Wait until the page has not moved for half a second: it goes on scrolling after a finger is lifted."""
+    page.wait_for_function(
+        "() => { const last = window.lastScrollY; window.lastScrollY = scrollY; return last === scrollY; }",
+        polling=500,
+    )
+
+
 def test_session_is_moved_by_touch_on_a_tablet(open_editor: OpenPage, sessions: list[Session]) -> None:
     page = open_editor(viewport=ViewportSize(width=1024, height=768), has_touch=True)
     page.goto(PAGE)
@@ -286,6 +294,7 @@ def test_session_is_moved_by_touch_on_a_tablet(open_editor: OpenPage, sessions: 
     finger.drag(block(page, "One").locator(".tt-name"), 0, 90)
     finger.release()
     page.wait_for_function("start => scrollY < start", arg=start)
+    wait_until_scrolling_ends(page)
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 0")
     scroller.evaluate("board => board.scrollIntoView()")
 
