@@ -15,6 +15,7 @@ from conference.models import Edition
 from exchange.imports.load import load
 from people.models import PersonName
 from tests import factories as make
+from tests.exchange.outputs import get_text
 from tests.exchange.programs import program_with_papers
 from tests.website.sample_program import MARKER_LOWER, add_hidden_rows, make_public_program
 
@@ -25,13 +26,6 @@ TYPES = {
     "json": "application/json",
     "xcal": "application/calendar+xml; charset=utf-8",
 }
-
-
-def get_text(client: Client, path: str) -> str:
-    response = client.get(path)
-    assert response.status_code == 200, path
-    content: str = response.getvalue().decode()
-    return content
 
 
 def titles(client: Client) -> list[str]:

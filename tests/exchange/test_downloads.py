@@ -24,6 +24,7 @@ from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.imports.load import load
 from exchange.reading.sheets import column_heading
 from tests import factories as make
+from tests.exchange.outputs import get_text
 from tests.exchange.programs import program_with_papers
 from tests.html_pages import read
 from tests.linked_data import linked_data
@@ -45,13 +46,6 @@ def public_program() -> dict[str, Any]:
     )
     make.make_presentation(program["session"], uid="untimed", title="Untimed")
     return program
-
-
-def get_text(client: Client, path: str, **headers: str) -> str:
-    response = client.get(path, headers=headers)
-    assert response.status_code == 200, path
-    content: str = response.getvalue().decode()
-    return content
 
 
 def uids(client: Client, path: str) -> list[str]:

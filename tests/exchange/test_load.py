@@ -20,6 +20,7 @@ from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session
+from tests.exchange.outputs import printed_authors
 from tests.exchange.programs import (
     HOUR,
     START,
@@ -45,10 +46,6 @@ def write_statements(queries: CaptureQueriesContext) -> list[str]:
 def get_paper(uid: str = "p1") -> Paper:
     paper_row: Paper = Paper.objects.get(uid=uid)
     return paper_row
-
-
-def printed_authors(uid: str = "p1") -> list[tuple[int, str]]:
-    return list(Authorship.objects.filter(paper__uid=uid).values_list("position", "name"))
 
 
 def test_new_program_creates_its_edition() -> None:

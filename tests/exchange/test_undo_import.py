@@ -21,6 +21,7 @@ from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
 from tests.access.world import add_member
+from tests.exchange.outputs import printed_authors
 from tests.exchange.programs import complete_program, paper, program, talk
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +36,6 @@ def import_program(imported: Program) -> ImportRun:
 
 def import_papers(*papers: PaperRecord) -> ImportRun:
     return import_program(program(*papers))
-
-
-def printed_authors(uid: str = "p1") -> list[tuple[int, str]]:
-    rows = Authorship.objects.filter(paper__uid=uid).order_by("position")
-    return list(rows.values_list("position", "name"))
 
 
 def test_undo_removes_everything_but_the_edition() -> None:

@@ -76,7 +76,7 @@ def find_lost_changes(editors: list[Editor]) -> list[str]:
         stored_start = f"{session.start.astimezone(session.edition.zone):%H:%M}"
         confirmed_starts = [start for key, start in moves if key == session.pk]
         if confirmed_starts and stored_start not in confirmed_starts:
-            problems.append(f"session {session.pk} stands at {stored_start}, where nobody put it")
+            problems.append(f"session {session.pk} starts at {stored_start}, which no edit set")
     imported_words = {word for editor in editors for word in editor.results.imports}
     summaries = {*Paper.objects.values_list("lay_summary", flat=True)}
     if ImportJob.objects.filter(state="done").exists() and not (
