@@ -49,6 +49,7 @@ class Access:
         self.user = cast("User", user)
         self._edition_keys: dict[tuple[type[Model], int], int | None] = {}
         self._own_keys: dict[tuple[str, type[Model]], set[int]] = {}
+        self._scopes: dict[tuple[type[Model], str], Q] = {}
         self._scope_results: dict[tuple[type[Model], int, str], bool] = {}
 
     @cached_property
@@ -194,7 +195,10 @@ class Access:
     def scope(self, model: type[Model], action: str = "view", *, all_fields: bool = False) -> Q:
         """Return the condition for rows that roles may access; `all_fields`: only roles for all fields."""
         if model in SCOPES:
-            return SCOPES[model](self, action)
+            # These conditions have many subqueries: building one may take 20 ms.
+            if (model, action) not in self._scopes:
+                self._scopes[model, action] = SCOPES[model](self, action)
+            return self._scopes[model, action]
         lookup = lookup_of(model)
         if not lookup:
             return NO_ROWS

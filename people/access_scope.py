@@ -136,7 +136,7 @@ def mergeable_scope(access: Access, action: str, *, model: type[Model]) -> Q:
 
 def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
     """Return the keys of the people or institutions for which roles allow an action."""
-    return model._base_manager.filter(SCOPES[model](access, action)).values("pk")
+    return model._base_manager.filter(access.scope(model, action)).values("pk")
 
 
 def part_scope(access: Access, action: str, *, model: type[Model], read: str = "") -> Q:
