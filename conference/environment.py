@@ -64,7 +64,11 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     config["CONN_HEALTH_CHECKS"] = True
     config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
     # psycopg prepares repeated statements if the server binds parameters; PgBouncer does not support it.
-    defaults = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
+    defaults: dict[str, object] = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
+    if not pgbouncer:
+        # Compiling a query with many subqueries takes PostgreSQL seconds, running it milliseconds. PgBouncer
+        # refuses this parameter, so docs/deploying.md sets it in the database.
+        defaults["options"] = "-c jit=off"
     config["OPTIONS"] = defaults | config.get("OPTIONS", {})
     return config
 

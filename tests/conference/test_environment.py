@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
-from conference.environment import address_problems, hosts, mailers, problems
+from conference.environment import address_problems, hosts, mailers, problems, safe_database
 from tests.processes import manage
 
 PRODUCTION = {"SITE_URL": "https://program.example.org", "BEHIND_PROXY": "true"}
@@ -133,6 +134,22 @@ def test_setting_is_read_from_a_file(tmp_path: Path) -> None:
     process = manage(tmp_path, "shell -v 0 -c", script, DATABASE_URL_FILE=str(tmp_path / "url"))
 
     assert (process.stdout.strip(), process.returncode) == ("db.example.org", 0), process.stderr
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL")
+def test_postgresql_compiles_no_query() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW jit")
+        assert cursor.fetchone() == ("off",)
+
+
+@pytest.mark.parametrize("is_pgbouncer", [False, True])
+def test_options_of_postgresql_are_those_that_pgbouncer_accepts(is_pgbouncer: bool) -> None:
+    options = safe_database({"ENGINE": "django.db.backends.postgresql"}, is_pgbouncer)["OPTIONS"]
+
+    expected = {"connect_timeout": 5, "server_side_binding": not is_pgbouncer}
+    assert options == (expected if is_pgbouncer else {**expected, "options": "-c jit=off"})
 
 
 def test_check_deploy_reports_no_issues(tmp_path: Path) -> None:
