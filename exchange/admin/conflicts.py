@@ -114,9 +114,13 @@ class ConflictAdmin(ReadOnlyAdmin):
     desk_section = DeskSection.IMPORTS
     list_display = ["label", "kind", "shown_field", "ours_short", "theirs_short", "created", "decision"]
     list_filter = [OpenFilter, "run__edition", "provenance__kind", "field"]
-    list_select_related = ["provenance", "run__edition"]
     search_fields = ["label"]
     actions = ["keep_ours", "take_theirs"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
+        # Leave out the keys and notes of the run, which each row would read again.
+        rows = super().get_queryset(request).select_related("provenance", "run__edition")
+        return rows.defer("run__created", "run__notes")
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return ScopedAdmin.has_change_permission(self, request, obj)
@@ -309,9 +313,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False
     ) -> tuple[list[Conflict], dict[tuple[str, int], Content]]:
         """Return the undecided conflicts whose rows the account may change, and the rows."""
-        conflicts = list(
-            queryset.filter(resolved_at__isnull=True).select_related("provenance", "run__edition")
-        )
+        conflicts = list(queryset.filter(resolved_at__isnull=True))
         rows = self.rows_of(request, conflicts, is_locking=is_locking)
         return [
             conflict

@@ -215,7 +215,8 @@ class ImportJobAdmin(ScopedAdmin):
         return job
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportJob]:
-        return super().get_queryset(request).select_related("edition", "run__edition", "user")
+        rows = super().get_queryset(request).select_related("edition", "run__edition", "user")
+        return rows.defer("run__created", "run__notes")
 
     def change_view(
         self,
@@ -462,8 +463,12 @@ class ImportRunAdmin(ReadOnlyAdmin):
 class ProvenanceAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "kind", "edition", "run"]
     list_filter = ["edition", "kind"]
-    list_select_related = ["edition", "run__edition"]
     fields = ["row", "edition", "run", "remembered"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Provenance]:
+        # Leave out the keys and notes of the run, which each row would read again.
+        rows = super().get_queryset(request).select_related("edition", "run__edition")
+        return rows.defer("values", "run__created", "run__notes")
 
     @admin.display(description=_("row"))
     def row(self, provenance: Provenance) -> SafeString:

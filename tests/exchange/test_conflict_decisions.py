@@ -54,6 +54,18 @@ def title_conflict() -> Conflict:
     return Conflict.objects.get()
 
 
+@pytest.mark.parametrize("model", ["conflict", "provenance"])
+def test_lists_do_not_read_the_keys_and_notes_of_runs(
+    admin_client: Client, title_conflict: Conflict, model: str, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(7, exact=False) as queries:
+        page = admin_client.get(f"/admin/exchange/{model}/")
+
+    assert str(title_conflict.provenance if model == "provenance" else title_conflict.label) in page.text
+    assert not [query for query in queries if '"exchange_importrun"."created"' in query["sql"]]
+    assert not [query for query in queries if '"exchange_importrun"."notes"' in query["sql"]]
+
+
 @pytest.mark.parametrize(("decision", "expected_title"), [("ours", "By hand"), ("theirs", "New")])
 def test_decided_conflict_is_not_raised_again(
     admin_client: Client, title_conflict: Conflict, decision: str, expected_title: str
