@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from accounts.access_scope import NO_ROWS, OWN_ROWS, SCOPES, Access
 from accounts.models import Membership
@@ -104,8 +105,8 @@ def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
     """Match those that a draft of another edition references, even if they are also public."""
 
     def draft_rows(row_model: type[Any], _field_name: str) -> QuerySet[Content]:
-        published = row_model.objects.published().order_by().values("pk")
-        return rows_of_other_editions(row_model, editions).exclude(pk__in=published)
+        published = row_model.objects.published().filter(pk=OuterRef("pk"))
+        return rows_of_other_editions(row_model, editions).filter(~Exists(published))
 
     return shown_by(model, draft_rows)
 
@@ -131,7 +132,7 @@ def mergeable_scope(access: Access, action: str, *, model: type[Model]) -> Q:
     condition = reduce(or_, own_conditions, scope(model, access, action))
     # No edition references merged rows, so use the permissions of the rows they were merged into.
     survivors = model._base_manager.filter(condition, merged_into__isnull=True)
-    return Q(merged_into__isnull=True) & condition | Q(merged_into__in=survivors.values("pk"))
+    return Q(Exists(survivors.filter(pk=Coalesce(OuterRef("merged_into"), OuterRef("pk")))))
 
 
 def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
