@@ -1,11 +1,13 @@
 """Benchmark of admin pages in an edition of 20,000 papers, without and with 500 pending changes.
 
+Pages of people are also measured for a member with a role, whose rows the database has to select.
+
 `uv run -m bench.desk [--database URL]`. A filled database is reused, because the release at the end empties
 the working copy.
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench.harness import client, measure, parser, program
 
@@ -82,6 +84,36 @@ def pages(edition: "Edition") -> dict[str, str]:
     }
 
 
+def people_pages() -> dict[str, str]:
+    """Return the addresses of pages of people by name."""
+    from people.models import Person
+
+    person, admin = Person.objects.order_by("pk")[0], "/admin/people/person/"
+    choice = "app_label=papers&model_name=authorship&field_name=person&term=an"
+    return {
+        "list of people": admin,
+        "search of people": f"{admin}?q=an",
+        "form of a person": f"{admin}{person.pk}/change/",
+        "choice of a person": f"/admin/autocomplete/?{choice}",
+    }
+
+
+def sign_in(name: str, edition: "Edition", role: str = "") -> "tuple[User, Client]":
+    """Return an account with a role in an edition, without one a superuser, and its browser."""
+    from django.contrib.auth.models import User
+
+    from accounts.models import Membership
+
+    user, _created = User.objects.get_or_create(
+        username=name, defaults={"is_staff": True, "is_superuser": not role}
+    )
+    if role:
+        Membership.objects.get_or_create(user=user, edition=edition, role=role)
+    browser = client()
+    browser.force_login(user)
+    return user, browser
+
+
 def measure_page(browser: "Client", address: str) -> tuple[float, int]:
     """Return the milliseconds of a page and its queries. Raises `SystemExit` if it is refused."""
     from django.db import connection
@@ -102,17 +134,15 @@ def measure_page(browser: "Client", address: str) -> tuple[float, int]:
 def main() -> None:
     options = parser(__doc__, papers=20_000).parse_args()
     with program("desk", options) as (_, results):
-        from django.contrib.auth.models import User
         from django.utils import timezone
 
         from conference.models import Edition
         from schedule.models import WorkingCopy
         from schedule.working_copy.release import release
 
-        user: Any = User.objects.filter(username="bench").first() or User.objects.create_superuser("bench")
         edition = Edition.objects.order_by("-year")[0]
-        browser = client()
-        browser.force_login(user)
+        user, browser = sign_in("bench", edition)
+        _member, members_browser = sign_in("bench-chair", edition, "chair")
         # Update the index, as the first search does.
         browser.get(f"/search/?q={COMMON_WORD}")
         WorkingCopy.objects.filter(edition=edition, row_count=0).update(is_open=False)
@@ -122,6 +152,11 @@ def main() -> None:
             for name, address in pages(edition).items():
                 milliseconds, queries = measure_page(browser, address)
                 results.add(f"{name}{state}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
+            for name, address in people_pages().items():
+                milliseconds, queries = measure_page(members_browser, address)
+                results.add(
+                    f"{name}, as a chair{state}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS
+                )
         milliseconds = measure(release, WorkingCopy.objects.get(edition=edition), user, timezone.now())
         results.add(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
 
