@@ -3,6 +3,7 @@
 The settings themselves are in `conference.settings`. This module is imported before Django is set up.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -68,7 +69,7 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     if not pgbouncer:
         # Compiling a query with many subqueries takes PostgreSQL seconds, running it milliseconds. PgBouncer
         # refuses this parameter, so docs/deploying.md sets it in the database.
-        defaults["options"] = "-c jit=off"
+        defaults["options"] = f"-c jit=off {os.environ.get('PGOPTIONS', '')}".strip()
     config["OPTIONS"] = defaults | config.get("OPTIONS", {})
     return config
 

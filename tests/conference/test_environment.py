@@ -144,12 +144,17 @@ def test_postgresql_compiles_no_query() -> None:
         assert cursor.fetchone() == ("off",)
 
 
-@pytest.mark.parametrize("is_pgbouncer", [False, True])
-def test_options_of_postgresql_are_those_that_pgbouncer_accepts(is_pgbouncer: bool) -> None:
-    options = safe_database({"ENGINE": "django.db.backends.postgresql"}, is_pgbouncer)["OPTIONS"]
+def test_pgbouncer_gets_no_options_that_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGOPTIONS", "-c work_mem=8MB")
+    config = {"ENGINE": "django.db.backends.postgresql"}
+    direct, pooled = (safe_database({**config}, is_pgbouncer)["OPTIONS"] for is_pgbouncer in (False, True))
 
-    expected = {"connect_timeout": 5, "server_side_binding": not is_pgbouncer}
-    assert options == (expected if is_pgbouncer else {**expected, "options": "-c jit=off"})
+    assert pooled == {"connect_timeout": 5, "server_side_binding": False}
+    assert direct == {
+        "connect_timeout": 5,
+        "server_side_binding": True,
+        "options": "-c jit=off -c work_mem=8MB",
+    }
 
 
 def test_check_deploy_reports_no_issues(tmp_path: Path) -> None:
