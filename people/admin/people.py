@@ -167,7 +167,8 @@ class PersonAdmin(SplitAdmin):
             return results, may_have_duplicates
         readable_people = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
         public_fields = [field for field in self.search_fields if field not in PRIVATE_SEARCH_FIELDS]
-        public_results = search_rows(queryset, public_fields, search_term)
+        # `results` are already limited to the rows that the user may see.
+        public_results = search_rows(Person._base_manager.all(), public_fields, search_term)
         condition = models.Q(pk__in=readable_people) | models.Q(pk__in=public_results.values("pk"))
         return results.filter(condition), may_have_duplicates
 
