@@ -139,6 +139,7 @@ class Sample:
             "day": lambda: f"{root}schedule/{day}/",
             "day as grid": lambda: f"{root}schedule/{day}/?view=grid",
             "list of papers": lambda: f"{root}papers/",
+            "list of people": lambda: "/people/",
             "home page": lambda: root,
         }
 

@@ -33,7 +33,7 @@ RATIO = 1.5
 SETTLING = 6
 TIMES = 7
 LARGE_MS, SMALL_MS = 200, 80
-LARGE = ("poster session", "day", "day as grid", "list of papers", "home page")
+LARGE = ("poster session", "day", "day as grid", "list of papers", "list of people", "home page")
 MAX_QUERIES = 16
 # Headers that are set per response or connection.
 OWN_HEADERS = {"connection", "date", "server", "transfer-encoding"}
