@@ -17,7 +17,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environment(BASE_DIR)
 
-VAR_DIR: Path = env.path("PLENARY_VAR_DIR", BASE_DIR / "var")
+VAR_DIR = Path(env.str("PLENARY_VAR_DIR", "") or BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG: bool = env.bool("DEBUG", False)

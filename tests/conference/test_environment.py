@@ -157,6 +157,13 @@ def test_pgbouncer_gets_no_options_that_it_refuses(monkeypatch: pytest.MonkeyPat
     }
 
 
+def test_empty_folder_of_files_is_the_default_one(tmp_path: Path) -> None:
+    script = "from django.conf import settings; print(settings.VAR_DIR == settings.BASE_DIR / 'var')"
+    process = manage(tmp_path, "shell -v 0 -c", script, PLENARY_VAR_DIR="")
+
+    assert (process.stdout.strip(), process.returncode) == ("True", 0), process.stderr
+
+
 def test_check_deploy_reports_no_issues(tmp_path: Path) -> None:
     process = manage(tmp_path, "check --deploy --fail-level WARNING", **PRODUCTION)
 
