@@ -96,14 +96,15 @@ def count_column(annotation: str, description: "StrPromise | str") -> Callable[[
     return column
 
 
-def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
+def with_count(model: type[Model], relation: str, outer: str = "pk", **conditions: object) -> Coalesce:
     """Return an expression that counts the rows of a reverse relation that the user may see.
 
-    `outer` is the lookup from the list's rows to the key of the model.
+    `outer` is the lookup from the list's rows to the key of the model. `conditions` filter the counted rows.
     """
     remote_field = model._meta.get_field(relation).remote_field
     key = remote_field.name if remote_field else relation
-    rows = related_model(model, relation)._base_manager.filter(**{key: OuterRef(outer)}).order_by()
+    related_rows = related_model(model, relation)._base_manager.filter(**conditions)
+    rows = related_rows.filter(**{key: OuterRef(outer)}).order_by()
     if access := current_access():
         rows = access.rows(rows)
     counts = rows.values(key).annotate(rows=Count("pk")).values("rows")

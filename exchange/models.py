@@ -277,6 +277,11 @@ class ImportRun(models.Model):
         return f"{self.edition}, {format_moment(self.started_at, self.edition)}"
 
 
+def with_run[R: models.QuerySet[models.Model]](rows: R) -> R:
+    """Fetch the run of each row without its keys and notes, which each of them would read again."""
+    return rows.select_related("run__edition").defer("run__created", "run__notes")
+
+
 class Provenance(models.Model):
     """The last imported values of a row by field: the base of later three-way merges.
 

@@ -33,7 +33,7 @@ from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Outcome, RowFinder, current_value, decide, mark_decided
 from exchange.jobs.import_permissions import as_importer
 from exchange.jobs.preview import record_field_label, value_in_words
-from exchange.models import Conflict, Decision
+from exchange.models import Conflict, Decision, with_run
 
 MAX_SHOWN_CHARS = 80
 MAX_SHOWN_CONFLICTS = 50
@@ -118,9 +118,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     actions = ["keep_ours", "take_theirs"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
-        # Leave out the keys and notes of the run, which each row would read again.
-        rows = super().get_queryset(request).select_related("provenance", "run__edition")
-        return rows.defer("run__created", "run__notes")
+        return with_run(super().get_queryset(request).select_related("provenance"))
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return ScopedAdmin.has_change_permission(self, request, obj)

@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -25,6 +25,7 @@ from content.history.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.desk import ADD_LINKS, AddLink
+from editorial.lists import with_count
 from editorial.model_admin import page_urls, render_response
 from editorial.sections import DeskSection
 from exchange.admin import columns
@@ -35,7 +36,7 @@ from exchange.jobs.import_permissions import check_undo_permissions, may_import_
 from exchange.jobs.preview import kind_name, rows_in_words
 from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
-from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
+from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance, with_run
 from exchange.problems import Note, note_sections
 from schedule.working_copy.block import open_copies, show_working_copy
 
@@ -215,8 +216,7 @@ class ImportJobAdmin(ScopedAdmin):
         return job
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportJob]:
-        rows = super().get_queryset(request).select_related("edition", "run__edition", "user")
-        return rows.defer("run__created", "run__notes")
+        return with_run(super().get_queryset(request).select_related("edition", "user"))
 
     def change_view(
         self,
@@ -423,9 +423,11 @@ class ImportRunAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, {**permissions, **(extra_context or {})})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
-        undecided = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
-        runs: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=undecided)
-        return runs
+        undecided = with_count(ImportRun, "conflicts", resolved_at__isnull=True)
+        # The list shows neither the keys of rows nor the notes, which may be thousands.
+        runs = super().get_queryset(request).defer("created", "notes")
+        annotated: QuerySet[ImportRun] = runs.annotate(open_count=undecided)
+        return annotated
 
     @admin.display(description=_("started at"), ordering="started_at")
     def started(self, run: ImportRun) -> str:
@@ -466,9 +468,7 @@ class ProvenanceAdmin(ReadOnlyAdmin):
     fields = ["row", "edition", "run", "remembered"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provenance]:
-        # Leave out the keys and notes of the run, which each row would read again.
-        rows = super().get_queryset(request).select_related("edition", "run__edition")
-        return rows.defer("values", "run__created", "run__notes")
+        return with_run(super().get_queryset(request).select_related("edition").defer("values"))
 
     @admin.display(description=_("row"))
     def row(self, provenance: Provenance) -> SafeString:
