@@ -134,7 +134,7 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
     """Queryset of people, who are listed by family name."""
 
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
-        """Yield for each model the queryset of the rows that make people public."""
+        """Yield for each model the queryset of the rows that make people public, authorships first."""
         for row_model, _field_name in appearance_relations(self.model):
             published = row_model.objects.published(at)
             yield published.filter(person__isnull=False, person__merged_into__isnull=True)
@@ -148,14 +148,15 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
         )
 
     def with_profile(self, at: datetime | None = None) -> Self:
-        """Prefetch the published rows that a person's page shows, except papers."""
+        """Prefetch the published rows that the pages of published people show, except papers."""
         prefetches = [
             self._prefetch_published(appearance.relation, at, *appearance.select_related)
             for appearance in APPEARANCES[self.model]
             if appearance.relation != "authorships"
         ]
+        names: Any = related_model(self.model, "names")._default_manager
         return self.prefetch_related(
-            self._prefetch_published("names", at), self._prefetch_published("identifiers", at), *prefetches
+            Prefetch("names", names.shown(), "shown_names"), "identifiers", *prefetches
         )
 
     def doubtful(self) -> Self:
@@ -187,7 +188,11 @@ class PersonNameQuerySet(PersonPartQuerySet["PersonName"]):
     """Queryset of other spellings of names. Hidden names are never public."""
 
     def published(self, at: datetime | None = None) -> Self:
-        return super().published(at).filter(hidden=False)
+        return super().published(at).shown()
+
+    def shown(self) -> Self:
+        """Return the names that are public if their people are."""
+        return self.filter(hidden=False)
 
 
 class InstitutionQuerySet(LetteredQuerySet["Institution"]):

@@ -27,8 +27,6 @@ DJANGO = (
     "http.request",
     "template",
 )
-# Put together from a prefix and the name of a field.
-BUILT = {"shown_identifiers"}
 
 COMMENT = re.compile(r"{#.*?#}|{% comment.*?endcomment %}", re.DOTALL)
 TOKEN = re.compile(r"{[{%](.*?)[%}]}", re.DOTALL)
@@ -83,7 +81,7 @@ def read_names(template: str) -> set[str]:
 
 def test_attributes_that_templates_read_are_defined() -> None:
     defined = {name for path in (*PRODUCT, *django_sources()) for name in defined_names(path)}
-    defined.update(model_names(), BUILT)
+    defined.update(model_names())
     templates = {path.relative_to(ROOT): path for path in (ROOT / "templates").rglob("*.html")}
 
     unknown = {name: read_names(path.read_text()) - defined for name, path in templates.items()}
