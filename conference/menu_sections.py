@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from conference.models import Edition
 
+# Returns querysets of public rows, given the primary key of an edition, and a time.
+type Rows = Callable[[int, datetime], Iterable[QuerySet[Model]]]
+
 
 @dataclass(frozen=True, slots=True)
 class MenuSection:
@@ -25,8 +28,9 @@ class MenuSection:
     # The URL name, with the edition's slug as argument if `is_of_edition`.
     view: str
     is_of_edition: bool = True
-    # Returns querysets of public rows of an edition, given its key. Without rows the section is empty.
-    rows: Callable[[int, datetime], Iterable[QuerySet[Model]]] | None = None
+    # Without public rows the section is empty. The rare ones are queried if there are no others.
+    rows: Rows | None = None
+    rare_rows: Rows | None = None
     # The message for their number on the home page, such as "%(number)s papers".
     counted: "StrPromise | None" = None
 

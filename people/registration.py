@@ -1,5 +1,7 @@
 """Registration with lower packages: permissions of roles, menu sections, parts of a copy, and appearances."""
 
+from itertools import islice
+
 from django.utils.translation import gettext_lazy as _
 
 from accounts.roles import ALL, NONE, PRIVATE, VIEW, grant
@@ -39,7 +41,8 @@ menu_sections.register(
         _("People"),
         "people:list",
         is_of_edition=False,
-        rows=lambda _edition, at: Person.objects.published_appearances(at),
+        rows=lambda _edition, at: islice(Person.objects.published_appearances(at), 1),
+        rare_rows=lambda _edition, at: islice(Person.objects.published_appearances(at), 1, None),
     ),
     MenuSection(
         100,

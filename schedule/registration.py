@@ -162,10 +162,11 @@ PROGRAM_WORDS.append(program_words)
 
 
 def recording_rows(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
-    """Yield querysets of recorded rows. A single one would make PostgreSQL collect all videos."""
+    """Yield querysets of recorded rows, in which a presentation may occur several times."""
     presentations = Presentation.objects.published(at).filter(edition=edition)
-    yield presentations.exclude(recording_url="")
-    yield presentations.filter(presentations.has_video(at))
+    # Instead of a join, PostgreSQL would collect all videos first.
+    has_video = Q(paper__materials__kind="video", paper__materials__visible=True)
+    yield presentations.filter(~Q(recording_url="") | has_video)
     yield Session.objects.published(at).filter(edition=edition).recorded()
 
 

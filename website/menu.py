@@ -1,11 +1,11 @@
 """The menus of editions and of all years, and queries for the sections that have content."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Subquery
@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext, override
 
-from conference.menu_sections import SECTIONS
+from conference.menu_sections import SECTIONS, Rows
 from conference.models import Edition, MenuItem, Page
 from content.querysets import at_or_now
 from pagecache.per_revision import cached_per_revision
@@ -186,21 +186,30 @@ class FilledSections:
 
 
 def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSections:
-    """Return the sections, pages and menu that an edition has. One query."""
-    key, at = edition.pk, at_or_now(at)
-    exists = {
-        f"has_{section.name}": ExpressionWrapper(
-            reduce(or_, map(Exists, section.rows(key, at))), BooleanField()
-        )
-        for section in SECTIONS.values()
-        if section.rows
-    }
+    """Return the sections, pages and menu that an edition has. One query, two without public authors."""
+    at = at_or_now(at)
+    rows = {name: section.rows for name, section in SECTIONS.items() if section.rows}
+    exists = _exist(rows, edition.pk, at)
     menu = Exists(MenuItem.objects.published(at).filter(edition=edition))
-    editions = Edition.objects.filter(pk=key).beside_pages().annotate(**exists, has_menu=menu)
-    rows = list(editions.order_by("page__slug").values("page__slug", "page__title", "has_menu", *exists))
-    pages = [(row["page__slug"], row["page__title"]) for row in rows if row["page__slug"]]
-    sections = {name for name in SECTIONS if rows[0].get(f"has_{name}")}
-    return FilledSections(sections, pages, rows[0]["has_menu"])
+    editions = Edition.objects.filter(pk=edition.pk)
+    beside_pages = editions.beside_pages().order_by("page__slug").annotate(**exists, has_menu=menu)
+    values = list(beside_pages.values("page__slug", "page__title", "has_menu", *exists))
+    pages = [(row["page__slug"], row["page__title"]) for row in values if row["page__slug"]]
+    sections = {name for name in rows if values[0][f"has_{name}"]}
+    rare_rows = {name: section.rare_rows for name, section in SECTIONS.items() if section.rare_rows}
+    if rare_rows := {name: rare_rows[name] for name in rare_rows.keys() - sections}:
+        exists = _exist(rare_rows, edition.pk, at)
+        found = editions.annotate(**exists).values(*exists).get()
+        sections |= {name for name in rare_rows if found[f"has_{name}"]}
+    return FilledSections(sections, pages, values[0]["has_menu"])
+
+
+def _exist(rows: Mapping[str, Rows], edition: int, at: datetime) -> dict[str, Any]:
+    """Return an annotation for each section: whether it has such rows."""
+    return {
+        f"has_{name}": ExpressionWrapper(reduce(or_, map(Exists, get_rows(edition, at))), BooleanField())
+        for name, get_rows in rows.items()
+    }
 
 
 def count_section_rows(edition: Edition, at: datetime | None = None) -> dict[str, int]:

@@ -100,7 +100,7 @@ def test_query_count_is_the_same_for_1_and_3_rows(
         for name in names:
             make.make_sponsor(edition, name)
         per_revision.clear_caches()
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             read(client, path)
 
 
