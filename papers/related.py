@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from conference.models import Edition
 from content.querysets import published_rows
@@ -16,18 +17,17 @@ from papers.models import Paper
 from papers.querysets import PaperQuerySet
 from papers.rows import (
     PaperRow,
-    RoomRow,
     TalkRow,
+    appearances_by_paper,
     authors_by_paper,
     group_values,
-    kind_labels,
     paper_rows,
     running_order,
 )
 from search import hits
 
 MAX_PAPERS, MAX_POSTERS = 5, 4
-# A cache entry takes about 1 MB for 1,500 posters.
+# A cache entry takes about 0.5 MB for 1,500 posters.
 CACHED_DAYS = 16
 # For posters, a common topic counts as much as two common keywords.
 TOPIC_WEIGHT = 2
@@ -58,7 +58,7 @@ class Related:
 def find_related(paper: Paper, at: datetime | None = None) -> Related:
     """Return the related papers of a paper, which must be fetched `with_details()`.
 
-    Two queries, those of `similar_papers()`, and one for each day that is not cached.
+    Two queries, those of `similar_papers()`, one for similar posters, one for each day that is not cached.
     """
     papers = Paper.objects.published(at)
     sessions = {appearance.session_id: appearance.session for appearance in _scheduled_appearances(paper)}
@@ -72,6 +72,8 @@ def find_related(paper: Paper, at: datetime | None = None) -> Related:
     rows = paper_rows(papers, shown_keys | neighbor_keys, at)
     authors = authors_by_paper(papers, shown_keys, at)
     full_rows = {key: row._replace(shown_authors=authors[key]) for key, row in rows.items()}
+    posters = appearances_by_paper(papers, {poster.paper for poster in similar if poster.paper}, at)
+    posters_by_uid = {poster.uid: poster for rows in posters.values() for poster in rows}
     neighbors = [
         Neighbors(sessions[key], rows.get(before or 0), rows.get(after or 0))
         for key, (before, after) in neighbors_by_session.items()
@@ -79,9 +81,9 @@ def find_related(paper: Paper, at: datetime | None = None) -> Related:
     return Related(
         [pair for pair in neighbors if pair.before or pair.after],
         [
-            poster.row._replace(paper=full_rows[poster.paper])
+            posters_by_uid[poster.uid]._replace(paper=full_rows[poster.paper])
             for poster in similar
-            if poster.paper in full_rows
+            if poster.paper in full_rows and poster.uid in posters_by_uid
         ],
         [full_rows[key] for key in similar_keys if key in full_rows],
     )
@@ -167,44 +169,33 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
     days = {day_of(talk.begins) for talk in own_posters}
     # A session may last past midnight, so include the day of its start.
     moments = {moment for talk in own_posters for moment in (talk.begins, talk.session.start)}
-    posters = {poster.key: poster for moment in moments for poster in _day_talks(paper, moment, at).posters}
+    posters = {poster.uid: poster for moment in moments for poster in _day_talks(paper, moment, at).posters}
     ranked = []
     for poster in posters.values():
         points = len(keywords & poster.keywords)
         points += TOPIC_WEIGHT if poster.topic and poster.topic == paper.topic_id else 0
         if points and poster.paper != paper.pk and poster.starts and day_of(poster.starts) in days:
-            ranked.append((-points, poster.starts, poster.position, poster.key))
+            ranked.append(((-points, poster.starts, poster.position), poster))
     first_posters: dict[int | None, DayTalk] = {}
-    for *_, key in sorted(ranked):
-        first_posters.setdefault(posters[key].paper, posters[key])
+    for _, poster in sorted(ranked, key=itemgetter(0)):
+        first_posters.setdefault(poster.paper, poster)
     return [*first_posters.values()]
 
 
 # The talks of a day
 
 
-@dataclass(frozen=True, slots=True)
-class DayTalk:
-    """A presentation with the keys of its paper, session and topic. The paper of `row` is not set."""
+class DayTalk(NamedTuple):
+    """The values of a presentation by which neighbors and similar posters are found and sorted."""
 
-    key: int
+    uid: str
     paper: int | None
     session: int | None
     topic: int | None
+    starts: datetime | None
+    board: str
+    position: int
     keywords: frozenset[str]
-    row: TalkRow
-
-    @property
-    def starts(self) -> datetime | None:
-        return self.row.start
-
-    @property
-    def board(self) -> str:
-        return self.row.board
-
-    @property
-    def position(self) -> int:
-        return self.row.position
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,35 +206,18 @@ class DayTalks:
     posters: Sequence[DayTalk]
 
 
-@cached_per_revision(CACHED_DAYS, by_language=True)
+@cached_per_revision(CACHED_DAYS)
 def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
     """Return the talks of sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
-    labels = kind_labels(Paper, "presentations")
-    keys = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
-    columns = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
+    columns = ("uid", "paper_id", "session_id", "paper__topic_id", "begins", "board", "position")
     talks, posters = [], []
-    for row in rows.order_by("pk").values_list(
-        *keys, *columns, "position", "room_slug", "room_name", named=True
+    for *values, keywords, is_poster in rows.order_by("pk").values_list(
+        *columns, "paper__keywords", "poster"
     ):
-        talk_row = TalkRow(
-            row.uid,
-            row.kind,
-            row.kind_name or labels[row.kind],
-            row.counts_as,
-            row.title,
-            row.title_html,
-            row.starts,
-            row.ends,
-            row.board,
-            row.position,
-            room_id=row.room_key,
-            room=RoomRow(row.room_slug, row.room_name) if row.room_key else None,
-        )
-        keywords = fold_keywords(row.paper__keywords)
-        talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, talk_row)
+        talk = DayTalk._make((*values, fold_keywords(keywords)))
         talks.append(talk)
-        if row.poster and row.paper_id:
+        if is_poster and talk.paper:
             posters.append(talk)
     sessions = group_values((talk.session, talk) for talk in talks)
     orders = {

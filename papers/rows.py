@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from django.core.files.storage import default_storage
-from django.db.models.functions import Coalesce
 
 import markup
 from conference.models import EditionSummary
@@ -231,13 +230,9 @@ def appearances_by_paper(
 ) -> RowsByKey[TalkRow]:
     """Return the presentations of these papers, by time. One query, none without keys."""
     labels = kind_labels(papers.model, "presentations")
-    rows = _published_parts(papers, "presentations", keys, at).with_beginning()
-    talks = rows.annotate(
-        room_key=Coalesce("room_id", "session__room_id"),
-        room_slug=Coalesce("room__slug", "session__room__slug"),
-        room_name=Coalesce("room__name", "session__room__name"),
-    )
-    columns = ("paper_id", "uid", "kind", "kind_name", "counts_as", "begins", "board", "called_off")
+    talks = _published_parts(papers, "presentations", keys, at).with_beginning().with_room()
+    columns = ("paper_id", "uid", "kind", "kind_name", "counts_as", "title", "title_html")
+    time_columns = ("begins", "ends", "board", "called_off")
     room_columns = ("room_key", "room_slug", "room_name")
     return group_values(
         (
@@ -247,14 +242,17 @@ def appearances_by_paper(
                 row.kind,
                 row.kind_name or labels[row.kind],
                 row.counts_as,
-                start=row.begins,
+                row.title,
+                row.title_html,
+                row.begins,
+                row.ends,
                 room_id=row.room_key,
                 room=RoomRow(row.room_slug, row.room_name) if row.room_slug else None,
                 board=row.board,
                 cancelled=row.called_off,
             ),
         )
-        for row in talks.values_list(*columns, *room_columns, named=True)
+        for row in talks.values_list(*columns, *time_columns, *room_columns, named=True)
     )
 
 

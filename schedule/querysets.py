@@ -265,21 +265,22 @@ class PresentationQuerySet(EntryQuerySet):
         )
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
-    def on_day(self, start: datetime, end: datetime) -> Self:
-        """Return the presentations that take place in sessions that begin in this span, by time.
-
-        Annotates `starts`, `ends`, `room_key`, `room_slug`, `room_name`, each the
-        presentation's or its session's, and `poster` (whether it is one).
-        """
-        is_poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
-        presentations = self.with_beginning().annotate(
-            starts=F("begins"),
+    def with_room(self) -> Self:
+        """Annotate `ends`, `room_key`, `room_slug` and `room_name`, each the own or the session's."""
+        return self.annotate(
             ends=Coalesce("end", "session__end"),
             room_name=Coalesce("room__name", "session__room__name"),
             room_key=Coalesce("room_id", "session__room_id"),
             room_slug=Coalesce("room__slug", "session__room__slug"),
-            poster=ExpressionWrapper(is_poster, BooleanField()),
         )
+
+    def on_day(self, start: datetime, end: datetime) -> Self:
+        """Return the presentations that take place in sessions that begin in this span, by time.
+
+        Annotates `poster` (whether it is one), and `begins` as `with_beginning()` does.
+        """
+        is_poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
+        presentations = self.with_beginning().annotate(poster=ExpressionWrapper(is_poster, BooleanField()))
         return presentations.filter(session__start__gte=start, session__start__lt=end, called_off=False)
 
     def with_session(self) -> Self:

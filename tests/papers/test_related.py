@@ -211,7 +211,7 @@ def test_query_count_is_the_same_for_2_and_3_similar_posters(django_assert_num_q
         Paper.objects.filter(title="keyword").update(status="published" if number == 3 else "draft")
         paper = with_details(posters["own"])
         per_revision.clear_caches()
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             find_related(paper)
 
 
