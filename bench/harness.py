@@ -245,7 +245,8 @@ def granian(
     port = free_port()
     listen_options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
     size_options = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
-    variables = {"MALLOC_ARENA_MAX": "1", **(environment or {})}
+    memory_options = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}
+    variables = {**memory_options, **(environment or {})}
     return running(
         [sys.executable, "-m", "granian", *listen_options, *size_options, application], port, variables
     )
