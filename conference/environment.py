@@ -64,8 +64,7 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     config["CONN_MAX_AGE"] = 60
     config["CONN_HEALTH_CHECKS"] = True
     config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
-    # psycopg prepares repeated statements if the server binds parameters; PgBouncer does not support it.
-    defaults: dict[str, object] = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
+    defaults: dict[str, object] = {"connect_timeout": 5}
     if not pgbouncer:
         # Compiling a query with many subqueries takes PostgreSQL seconds, running it milliseconds. PgBouncer
         # refuses this parameter, so docs/deploying.md sets it in the database.

@@ -149,10 +149,9 @@ def test_pgbouncer_gets_no_options_that_it_refuses(monkeypatch: pytest.MonkeyPat
     config = {"ENGINE": "django.db.backends.postgresql"}
     direct, pooled = (safe_database({**config}, is_pgbouncer)["OPTIONS"] for is_pgbouncer in (False, True))
 
-    assert pooled == {"connect_timeout": 5, "server_side_binding": False}
+    assert pooled == {"connect_timeout": 5}
     assert direct == {
         "connect_timeout": 5,
-        "server_side_binding": True,
         "options": "-c jit=off -c work_mem=8MB",
     }
 
