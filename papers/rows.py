@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 
 import markup
 from conference.models import EditionSummary
-from content.array_lookup import AnyOf, Keys
+from content.array_lookup import AnyOf
 from content.page_paths import page_path
 from content.querysets import at_or_now, published_rows
 from people.querysets import with_shown_names
@@ -205,7 +205,7 @@ def awards_by_paper(papers: Any, keys: Collection[int], at: datetime | None = No
 
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
     """Return the published papers with these keys: titles and pictures. One query, none without keys."""
-    rows = papers.model.objects.published(at_or_now(at)).filter(AnyOf("pk", Keys(keys)))
+    rows = papers.model.objects.published(at_or_now(at)).filter(AnyOf("pk", keys))
     columns = ("pk", "uid", "title", "title_html", "thumbnail", *EDITION_COLUMNS)
     return {
         key: PaperRow(uid, title, html, EditionSummary(*edition), picture=thumbnail_of_name(picture))
@@ -257,7 +257,7 @@ def appearances_by_paper(
 
 
 def _published_parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
-    return published_rows(papers.model, relation, at_or_now(at)).filter(AnyOf("paper_id", Keys(keys)))
+    return published_rows(papers.model, relation, at_or_now(at)).filter(AnyOf("paper_id", keys))
 
 
 def kind_labels(model: Any, relation: str) -> dict[str, str]:

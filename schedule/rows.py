@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Coalesce
 
 from conference.models import EditionSummary
-from content.array_lookup import AnyOf, Keys
+from content.array_lookup import AnyOf
 from content.querysets import at_or_now
 from papers.models import Paper
 from papers.rows import (
@@ -129,6 +129,6 @@ def attach_talks(
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of talks in order, with printed names, by talk. One query, none without talks."""
     published = with_shown_names(Speaker.objects.published(at_or_now(at)))
-    rows: Any = published.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
+    rows: Any = published.filter(AnyOf("presentation_id", talks)).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
     return group_values((talk, PersonLink(*person)) for talk, *person in rows.values_list(*columns))
