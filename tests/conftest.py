@@ -10,6 +10,7 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings as site_settings
+from django.core.cache import cache
 from django.core.management.commands import flush
 from django.db import connection, transaction
 from pytest_django import Settings
@@ -74,8 +75,12 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _clear_caches() -> None:
-    """Clear the caches of the process, because primary keys and revisions start again with each test."""
+    """Clear the caches of the process, because primary keys and revisions start again with each test.
+
+    Django's cache counts requests of the API and sign-ins, by primary keys and addresses.
+    """
     per_revision.clear_caches()
+    cache.clear()
 
 
 @pytest.fixture(scope="session")

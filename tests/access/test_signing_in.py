@@ -1,11 +1,9 @@
 """Signing in: throttled, without revealing which accounts exist; and sessions that can be ended."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
@@ -18,12 +16,9 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 
 @pytest.fixture(autouse=True)
-def _sign_in_limits(settings: Settings) -> Iterator[None]:
+def _sign_in_limits(settings: Settings) -> None:
     settings.SIGN_IN_FAILURES_PER_ACCOUNT, settings.SIGN_IN_FAILURES_PER_ADDRESS = 3, 5
     settings.TRUSTED_PROXIES = 1
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture
