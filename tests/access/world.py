@@ -1,11 +1,15 @@
 """Two editions with one row of each model, one edition hidden, and an account for each role."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 from django.contrib.auth.models import User
 from django.db.models import Model
+from django.template.backends.django import Template
 from django.test import Client
 
 from accounts.models import Membership
@@ -95,6 +99,13 @@ def signed_in_client(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+@contextmanager
+def unrendered_pages() -> Iterator[None]:
+    """Leave pages empty where only their status matters: views decide on it before they render a template."""
+    with patch.object(Template, "render", return_value=""):
+        yield
 
 
 def add_member(username: str, edition: Edition, role: str) -> User:
