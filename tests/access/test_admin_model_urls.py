@@ -35,7 +35,7 @@ ROW_PAGES = {"change", "delete", "history", "restore", "bring_back"}
 SITE_WIDE = {"conference.conference", "conference.edition", "people.person", "people.institution"}
 SITE_WIDE |= {"people.personname", "people.personidentifier", "schedule.sessionkind"}
 
-# These users open the same pages as the owner, which are rendered for the owner only. Refusals are not rendered:
+# These users open the same pages as the owner, so only the owner's are rendered. Refusals are not rendered:
 # they are the same for all models.
 SAME_PAGES_AS_OWNER = {"chair", "editor", "other"}
 
