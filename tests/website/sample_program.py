@@ -25,6 +25,22 @@ PAGES = (
     "/people/", "/people/ada/ada-lovelace/", "/institutions/", "/institutions/kings/", "/awards/",
     "/pages/conduct/", "/",
 )  # fmt: skip
+# Pages that show drafts of the program with hidden rows in a preview.
+DRAFT_PATHS = [
+    f"/2021/papers/{MARKER_LOWER}-p/{MARKER_LOWER}/",
+    "/2021/papers/",
+    f"/2021/sessions/{MARKER_LOWER}-s/{MARKER_LOWER}/",
+    "/2021/schedule/",
+    "/2021/schedule/2021-04-06/",
+    "/2021/awards/",
+    f"/2021/pages/{MARKER_LOWER}-page/",
+    "/2021/sponsors/",
+    "/2021/changes/",
+    f"/2021/rooms/{MARKER_LOWER}-room/",
+    f"/2021/topics/{MARKER_LOWER}-topic/",
+    "/people/",
+    "/2021/",
+]
 
 
 @lock()

@@ -9,16 +9,19 @@ from urllib.parse import unquote
 from zipfile import ZipFile
 
 import pytest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
+from django.views import defaults
 
 from conference.art import art_hash
 from conference.models import Edition
+from conference.request_edition import first_path_part
 from exchange.exports.agenda_files import KINDS
 from search.models import Document, Word
 from tests import factories as make
-from tests.website.sample_program import MARKER, MARKER_LOWER, make_program_with_hidden_rows
+from tests.website.sample_program import DRAFT_PATHS, MARKER, MARKER_LOWER, make_program_with_hidden_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -60,8 +63,10 @@ SAMPLES["uid"] = sorted(
 )
 # In `virtual/<year>/day/4/6`, the day is a number.
 INTEGER_SAMPLES = {"month": [4], "day": [6], "page": [1]}
-QUERY_STRINGS = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
+QUERY_STRINGS = [f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
 QUERY_STRINGS += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
+PREVIEWED_PATHS = [*DRAFT_PATHS, f"/2021/search/?q={MARKER}", f"/search/?q={MARKER}"]
+PREVIEWED_PATHS += ["/2021/papers/?sort=schedule"]
 # The desk requires a password and has its own tests. tests/api requests all URLs of the API.
 EXCLUDED_APPS = {"admin", "api"}
 
@@ -124,8 +129,28 @@ def find_leaks(client: Client, paths: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _program(made_once: Callable[..., Any]) -> None:
-    made_once(make_program_with_hidden_rows)
+def program(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_program_with_hidden_rows)
+
+
+def share_pages_of_missing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render the page "not found" once per edition. All its other parts but the address are the same."""
+    pages: dict[object, bytes] = {}
+
+    def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+        state = vars(request)
+        key = first_path_part(request), state.get("edition_slug"), state.get("preview")
+        if key not in pages:
+            page = defaults.page_not_found(request, exception).content
+            pages[key] = page.replace(request.path.encode(), b"")
+        return HttpResponseNotFound(pages[key])
+
+    monkeypatch.setattr("website.urls.handler404", page_not_found, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _shared_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_pages_of_missing_rows(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +159,13 @@ def _cards_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
 
 
-def test_no_page_shows_hidden_rows_or_sets_a_cookie(client: Client) -> None:
+def test_no_page_shows_hidden_rows_or_sets_a_cookie(
+    program: dict[str, Any], client: Client, admin_client: Client
+) -> None:
+    """Request all pages after previews by others in the same process, whose drafts must not be cached."""
+    admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
+    for path in PREVIEWED_PATHS:
+        assert MARKER in admin_client.get(path).text, path
     future_edition = make.make_edition(
         2031, public_from=timezone.now() + timedelta(days=1), name=f"MLSys {MARKER}"
     )
@@ -142,6 +173,8 @@ def test_no_page_shows_hidden_rows_or_sets_a_cookie(client: Client) -> None:
 
     assert find_leaks(client, all_paths()) == []
     assert client.cookies == {}
+    assert [str(document) for document in Document.objects.all() if MARKER_LOWER in document.text()] == []
+    assert not Word.objects.filter(word__contains=MARKER_LOWER).exists()
 
 
 def test_no_list_shows_hidden_rows_with_any_parameters(client: Client) -> None:
