@@ -50,8 +50,8 @@ def action_change_set(paper: Any) -> int:
     return ChangeSet.objects.filter(origin=Origin.ACTION).latest("pk").pk
 
 
-def other_url(name: str, world: World) -> str:
-    """Return a URL that belongs to no model, for the edition and its rows."""
+def other_urls(world: World) -> dict[str, str]:
+    """Return the URLs that belong to no model by name, for the edition and its rows."""
     rows, edition = world.rows, world.edition
     session_pages = ["session_announce", "session_boards", "session_board_labels", "session_talks"]
     args: dict[str, Any] = {
@@ -70,10 +70,16 @@ def other_url(name: str, world: World) -> str:
         **{f"conference_edition_{page}": [edition.pk] for page in ("as_public", "preview", "publish")},
         **{f"schedule_{page}": [rows["schedule.session"].pk] for page in session_pages},
     }
-    path = reverse(f"admin:{name}", args=args.get(name, []))
-    autocomplete = {"app_label": "papers", "model_name": "authorship", "field_name": "paper"}
-    query = "&".join(f"{key}={value}" for key, value in autocomplete.items())
-    return f"{path}?{query}" if name == "autocomplete" else f"{path}?edition={edition.pk}"
+    queries = {"autocomplete": {"app_label": "papers", "model_name": "authorship", "field_name": "paper"}}
+    default = {"edition": str(edition.pk)}
+    return {
+        name: reverse(f"admin:{name}", args=args.get(name, []), query=queries.get(name, default))
+        for name in OTHER_URLS
+    }
+
+
+def other_url(name: str, world: World) -> str:
+    return other_urls(world)[name]
 
 
 # By POST alone, or not for signed-in users.
@@ -88,10 +94,10 @@ def test_other_admin_urls_open_as_in_the_permission_table(username: str, world: 
     )  # fmt: skip
     client, differences = world.client(username), []
     refusal = "login" if username == "anonymous" else "closed"
-    for name in OTHER_URLS:
+    for name, url in other_urls(world).items():
         if name in SKIPPED or (name == "jsi18n" and username == "anonymous"):
             continue
-        result = outcome(client.get(other_url(name, world)))
+        result = outcome(client.get(url))
         if result != ("open" if username in OTHER_URLS[name] else refusal):
             differences.append(f"{name}: {result}")
 

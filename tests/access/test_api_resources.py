@@ -121,7 +121,7 @@ def read_versions(rows: dict[str, Any], world: World) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def versions(made_once: Callable[..., Any], module_world: World) -> list[dict[str, str]]:
+def versions(made_once: Callable[..., Any], module_world: World) -> Any:
     """Return the versions of our rows and of those of the other edition, while no test changes them."""
     all_rows = (module_world.rows, module_world.other_rows)
     return made_once(lambda: [read_versions(rows, module_world) for rows in all_rows])

@@ -110,7 +110,7 @@ def rendered_for_some(username: str, client: Client) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def shown_rows(made_once: Callable[..., Any], module_world: World) -> Rows:
+def shown_rows(made_once: Callable[..., Any], module_world: World) -> Any:
     """Create a public row of each model beside the drafts, and the search index."""
 
     def make_shown_rows() -> Rows:
