@@ -226,23 +226,14 @@ def test_no_page_shows_rows_of_an_embargoed_program(client: Client, embargo: tim
 
 def test_pages_show_public_rows_of_every_kind(client: Client) -> None:
     """Assert that the requests see public rows of every model, so that the search is meaningful."""
-    pages = "".join(
-        client.get(path).getvalue().decode(errors="replace")
-        for path in all_paths()
-        if MARKER_LOWER not in path and "2021" in path
-    )
+    missing = {"Notes", "Keynote", "Engines", "Hall A", "Babbage &amp; Sons", "Welcome", "Ada Lovelace"}
+    missing.add("Addendum")
+    for path in all_paths():
+        if missing and MARKER_LOWER not in path and "2021" in path:
+            page = client.get(path).getvalue().decode(errors="replace")
+            missing = {word for word in missing if word not in page}
 
-    for word in (
-        "Notes",
-        "Keynote",
-        "Engines",
-        "Hall A",
-        "Babbage &amp; Sons",
-        "Welcome",
-        "Ada Lovelace",
-        "Addendum",
-    ):
-        assert word in pages, word
+    assert missing == set()
 
 
 def test_every_url_parameter_has_sample_values() -> None:
