@@ -106,8 +106,9 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
 
     def survivor(self, key: str, at: datetime | None = None) -> M | None:
         """Return the published row that the one with this uid or slug was merged into, if any."""
-        row = follow_merges(self.filter(**{self.KEY_FIELD: key}).first())
-        return self.published(at).filter(pk=row.pk).first() if row is not None else None
+        row = self.filter(**{self.KEY_FIELD: key}, merged_into__isnull=False).first()
+        survivor = follow_merges(row)
+        return self.published(at).filter(pk=survivor.pk).first() if survivor is not None else None
 
     def by_letter(self) -> Self:
         """Sort the rows from A to Z, ignoring accents."""
