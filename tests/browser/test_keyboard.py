@@ -22,15 +22,16 @@ from tests.browser.visitor import OpenPage
 
 pytestmark = pytest.mark.browser
 MAX_TABS = 120
-# Returns the focused element, and whether its focus is visible.
-FOCUSED_ELEMENT = """() => {
+# Returns the focused element, whether its focus is visible, and whether it is the target.
+FOCUSED_ELEMENT = """(target) => {
   const element = document.activeElement;
-  if (!element || element === document.body) return {tag: "body", isVisible: true};
+  if (!element || element === document.body) return {tag: "body", isVisible: true, isTarget: false};
   const style = getComputedStyle(element);
   const box = element.getBoundingClientRect();
   const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
   return {
     tag: element.tagName.toLowerCase(),
+    isTarget: element === target,
     isVisible: (outlined || style.boxShadow !== "none") && box.width > 0 && box.height > 0,
     html: element.outerHTML.slice(0, 160),
   };
@@ -58,12 +59,12 @@ def desk_page(open_desk: OpenPage, console_errors: list[str]) -> Iterator[Page]:
 def tab_to(page: Page, target: Locator, key: str = "Tab") -> None:
     """Press Tab until an element has the focus; assert that the focus is visible at each stop."""
     expect(target).to_be_visible()
-    for _ in range(MAX_TABS):
-        if target.evaluate("element => element === document.activeElement"):
+    for count in range(MAX_TABS):
+        focus = target.evaluate(FOCUSED_ELEMENT)
+        assert not count or focus["isVisible"], focus
+        if focus["isTarget"]:
             return
         page.keyboard.press(key)
-        focus = page.evaluate(FOCUSED_ELEMENT)
-        assert focus["isVisible"], focus
     raise AssertionError(f"{target} is not reached by {key}.")
 
 
