@@ -124,14 +124,20 @@ def test_unused_templates_have_no_url() -> None:
 # The browser and its server
 
 
+@pytest.fixture(scope="module")
+def https_port(
+    live_server: LiveServer, secure_port: int, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    """Run nginx in front of the live server, and yield its port; skip the tests if it is not installed."""
+    if not Path(NGINX).exists():
+        pytest.skip("nginx is not installed (apt-get install nginx-light)")
+    with nginx(tmp_path_factory.mktemp("nginx"), live_server.url, secure_port):
+        yield secure_port
+
+
 @pytest.fixture(params=["https"])
 def visitor(
-    request: pytest.FixtureRequest,
-    browser: Browser,
-    live_server: LiveServer,
-    secure_port: int,
-    tmp_path: Path,
-    settings: Settings,
+    request: pytest.FixtureRequest, browser: Browser, live_server: LiveServer, settings: Settings
 ) -> Iterator[Visitor]:
     """Yield a visitor; create the superuser "admin", and store e-mails in memory."""
     User.objects.create_superuser("admin", "admin@example.org", PASSWORD)
@@ -142,18 +148,16 @@ def visitor(
         yield visitor
         visitor.close()
         return
-    if not Path(NGINX).exists():
-        pytest.skip("nginx is not installed (apt-get install nginx-light)")
+    request.getfixturevalue("https_port")
     # These are the values of conference.settings if SITE_URL begins with https and BEHIND_PROXY=1.
     settings.SITE_URL = f"https://{SECURE_HOST}"
     settings.ALLOWED_HOSTS = [SECURE_HOST]
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
     settings.TRUSTED_PROXIES = 1
-    with nginx(tmp_path, live_server.url, secure_port):
-        visitor = Visitor(browser, settings.SITE_URL)
-        yield visitor
-        visitor.close()
+    visitor = Visitor(browser, settings.SITE_URL)
+    yield visitor
+    visitor.close()
 
 
 # Accounts
