@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 from pytest_django import Settings
 
 from conference.models import Edition
@@ -79,12 +79,20 @@ def test_import_is_previewed_confirmed_and_reverted(
     assert sorted(Paper.objects.values_list("title", flat=True)) == ["By hand", "Old", "Old"]
 
 
+def refresh_after_a_second(route: Route) -> None:
+    """Respond with a page that refreshes itself after one second instead of three."""
+    response = route.fetch(max_redirects=0)
+    route.fulfill(response=response, body=response.text().replace('content="3"', 'content="1"'))
+
+
 @SCRIPTS
 def test_import_page_shows_the_progress_of_the_worker(
     open_chair_page: OpenPage, edition: Edition, script: bool, settings: Settings
 ) -> None:
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     page = open_chair_page(java_script_enabled=script)
+    if not script:
+        page.route("**/change/", refresh_after_a_second)
     upload_papers(page, "New")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
