@@ -54,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
 def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[PurgeServer]:
     monkeypatch.setattr(purge, "DELAY_SECONDS", 0.05)
     server = PurgeServer()
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     settings.PURGE_URL, settings.PURGE_METHOD = server.url, "POST"
     yield server

@@ -24,6 +24,7 @@ from tests.website.sample_program import make_public_program
 program = make_public_program()
 edition, person = program["edition"], make.make_person("Zoë 李 Łukasz", email="zoe@example.org")
 person.photo.save("zoe.png", ContentFile(bytes(range(256)) * 4000))
+make.make_person("Yves").photo.save("yves.png", ContentFile(b"yves"))
 paper = make.make_paper(edition, [person, "Ada", "Béla"], title="$a_1$ & naïve", keywords=["x", "ü"])
 paper.authorships.get(position=2).institutions.add(make.make_institution())
 group = Group.objects.create(name="chairs")
@@ -49,14 +50,18 @@ new = Paper.objects.create(edition=Paper.objects.first().edition, title="New")
 print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Zoë 李" in results, new.pk > 0)
 """
 
+BACKUP = """
+from django.core.management import call_command
+call_command("backup", {target!r})
+"""
+
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of an installation on SQLite with a program and an archive. Tests use copies."""
     folder = tmp_path_factory.mktemp("drill") / "first"
     make_tables(folder)
-    output(start(folder, SEED))
-    backup(folder, archive_of(folder))
+    assert "verified." in output(start(folder, SEED + BACKUP.format(target=str(archive_of(folder)))))
     return folder
 
 
@@ -88,20 +93,17 @@ def postgres() -> Iterator[str]:
         admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def backup(folder: Path, target: Path, **env: str) -> Path:
-    result = manage(folder, "backup", str(target), **env)
-    assert result.returncode == 0, result.stderr
-    assert "verified." in result.stdout
-    return target
-
-
 def restore(folder: Path, archive: Path, **env: str) -> None:
     result = manage(folder, "restore", str(archive), **env)
     assert result.returncode == 0, result.stderr
 
 
-def assert_site_works(folder: Path, **env: str) -> None:
-    assert output(start(folder, CHECK_SITE, **env)).split() == ["True"] * 5
+def backup(folder: Path, target: Path, **env: str) -> Path:
+    """Back up a site and check that it works, in one new process."""
+    lines = output(start(folder, BACKUP.format(target=str(target)) + CHECK_SITE, **env)).splitlines()
+    assert "verified." in lines[0]
+    assert " ".join(lines[1:]).split() == ["True"] * 5
+    return target
 
 
 def read_archive(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
@@ -120,8 +122,7 @@ def test_drill_on_sqlite(seeded: Path, tmp_path: Path) -> None:
     second = backup(tmp_path / "second", tmp_path / "second.zip")
 
     assert read_archive(second) == read_archive(first)
-    assert len(read_archive(first)[1]) == 1
-    assert_site_works(tmp_path / "second")
+    assert len(read_archive(first)[1]) == 2
 
 
 @pytest.mark.server
@@ -133,27 +134,27 @@ def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: st
     third = backup(tmp_path / "third", tmp_path / "third.zip")
 
     assert read_archive(first) == read_archive(second) == read_archive(third)
-    assert_site_works(tmp_path / "second", DATABASE_URL=postgres)
-    assert_site_works(tmp_path / "third")
 
 
-# Two restores that fail after copying files: with a newer photo, then without one. Prints remaining files.
+# A restore that fails after copying files, with one photo newer and one deleted. Prints remaining files.
 FAIL_RESTORE = """
 from pathlib import Path
 from unittest import mock
 from django.conf import settings
 from operations.backup import restore
 from operations.backup.archive import Archive
-fail_late = mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full"))
-(photo,) = (file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file())
-for change in (lambda: photo.write_bytes(b"newer"), photo.unlink):
-    change()
-    with Archive(Path({archive!r})) as archive, fail_late:
-        try:
-            restore.restore(archive)
-        except OSError as error:
-            files = [file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file()]
-            print(error, [(file == photo, file.read_bytes()) for file in files])
+deleted, changed = sorted(file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file())
+changed.write_bytes(b"newer")
+deleted.unlink()
+with (
+    Archive(Path({archive!r})) as archive,
+    mock.patch.object(restore, "outdate_cached_pages", side_effect=OSError("full")),
+):
+    try:
+        restore.restore(archive)
+    except OSError as error:
+        files = [file for file in Path(settings.MEDIA_ROOT).rglob("*") if file.is_file()]
+        print(error, [(file == changed, file.read_bytes()) for file in files])
 """
 
 
@@ -161,13 +162,13 @@ for change in (lambda: photo.write_bytes(b"newer"), photo.unlink):
 def test_failed_restore_keeps_the_files(seeded: Path) -> None:
     text = output(start(seeded, FAIL_RESTORE.format(archive=str(archive_of(seeded)))))
 
-    assert text.splitlines() == ["full [(True, b'newer')]", "full []"]
+    assert text == "full [(True, b'newer')]\n"
 
 
 @pytest.mark.anywhere
 def test_restore_replaces_data_only_with_the_replace_option(seeded: Path) -> None:
-    (photo,) = (file for file in (seeded / "media").rglob("*") if file.is_file())
-    before = photo.read_bytes()
+    before = read_media(seeded)
+    photo = min(before)
     photo.write_bytes(b"newer")
     rejected = manage(seeded, "restore", str(archive_of(seeded)))
 
@@ -175,8 +176,7 @@ def test_restore_replaces_data_only_with_the_replace_option(seeded: Path) -> Non
     assert photo.read_bytes() == b"newer"
     result = manage(seeded, "restore --replace", str(archive_of(seeded)))
     assert result.returncode == 0, result.stderr
-    assert {file.read_bytes() for file in (seeded / "media").rglob("*") if file.is_file()} == {before}
-
+    assert read_media(seeded) == before
 
 @pytest.mark.anywhere
 def test_backup_during_writes_is_consistent(seeded: Path, tmp_path: Path) -> None:
@@ -216,6 +216,10 @@ def test_writer_does_not_wait_for_a_backup(seeded: Path) -> None:
 
     assert (inside, after) == (0, before)
     assert before > 0
+
+
+def read_media(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in (folder / "media").rglob("*") if file.is_file()}
 
 
 @contextmanager
@@ -284,7 +288,6 @@ def test_archive_of_an_older_version_is_restored(seeded: Path, tmp_path: Path) -
 
     assert migrations(newer) != migrations(older)
     assert read_archive(newer)[1] == read_archive(older)[1]
-    assert_site_works(tmp_path / "second")
 
 
 def migrations(archive: Path) -> list[list[str]]:
