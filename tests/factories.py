@@ -30,6 +30,7 @@ def make_conference(**fields: Any) -> Conference:
     return Conference.objects.get_or_create(slug=slug, defaults={**defaults, **fields})[0]
 
 
+@lock()
 def make_edition(year: int = 2021, **fields: Any) -> Edition:
     """Create an edition in Los Angeles whose papers and schedule are public."""
     defaults: dict[str, Any] = {

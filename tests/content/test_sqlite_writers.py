@@ -9,38 +9,36 @@ from tests.processes import DATABASE, make_tables, manage, output, start
 
 PROCESSES, CHANGES = 4, 15
 # Each transaction reads before it writes, as forms and imports do.
-WRITER = """
-from django.db import transaction
+WRITE_AT_ONCE = """
+import os
+from django.db import connection, transaction
 from conference.models import Edition
 from papers.models import Paper
-for number in range({changes}):
-    with transaction.atomic():
-        edition = Edition.objects.get(slug="2021")
-        count = Paper.objects.count()
-        Paper.objects.create(edition=edition, uid=f"p{name}-{{number}}", title=f"Paper {{count + 1}}")
-"""
-SETUP = """
 from tests.factories import make_edition
-print(make_edition().revision)
-"""
-RESULT = """
-from conference.models import Edition
-from papers.models import Paper
-titles = {int(paper.title.split()[1]) for paper in Paper.objects.all()}
-print(Edition.objects.get().revision, *sorted(titles))
+before = make_edition().revision
+connection.close()
+for process in range({processes}):
+    if os.fork() == 0:
+        for number in range({changes}):
+            with transaction.atomic():
+                edition = Edition.objects.get(slug="2021")
+                count = Paper.objects.count()
+                uid = f"p{{process}}-{{number}}"
+                Paper.objects.create(edition=edition, uid=uid, title=f"Paper {{count + 1}}")
+        os._exit(0)
+exit_codes = [os.wait()[1] for _ in range({processes})]
+titles = [int(paper.title.split()[1]) for paper in Paper.objects.all()]
+print(*exit_codes, Edition.objects.get().revision - before, *sorted(titles))
 """
 
 
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     make_tables(tmp_path)
-    before = int(output(start(tmp_path, SETUP)))
-    writers = [start(tmp_path, WRITER.format(changes=CHANGES, name=name)) for name in range(PROCESSES)]
-    for writer in writers:
-        output(writer)
+    script = WRITE_AT_ONCE.format(processes=PROCESSES, changes=CHANGES)
+    numbers = [int(word) for word in output(start(tmp_path, script)).split()]
+    total = PROCESSES * CHANGES
 
-    revision, *titles = map(int, output(start(tmp_path, RESULT)).split())
-    assert titles == list(range(1, PROCESSES * CHANGES + 1))
-    assert revision == before + PROCESSES * CHANGES
+    assert numbers == [*[0] * PROCESSES, total, *range(1, total + 1)]
 
 
 def test_sqlite_settings_allow_concurrent_writers() -> None:
