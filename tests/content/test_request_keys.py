@@ -48,14 +48,12 @@ def test_anything_else_is_parsed_as_0(text: object) -> None:
     assert parse_key(text) == 0
 
 
-@pytest.mark.parametrize("text", INVALID_KEYS)
 @pytest.mark.parametrize("url", URLS)
-def test_invalid_key_in_a_url_is_no_server_error(
-    url: str, text: str, admin_client: Client, edition: Edition
-) -> None:
-    path = f"/admin/{url.replace('%s', text).replace('%%', '%')}"
+def test_invalid_key_in_a_url_is_no_server_error(url: str, admin_client: Client, edition: Edition) -> None:
+    paths = {text: f"/admin/{url.replace('%s', text).replace('%%', '%')}" for text in INVALID_KEYS}
+    statuses = {text: admin_client.get(path).status_code for text, path in paths.items()}
 
-    assert admin_client.get(path).status_code in {200, 302, 403, 404}
+    assert {text: status for text, status in statuses.items() if status not in {200, 302, 403, 404}} == {}
 
 
 @pytest.mark.parametrize("text", INVALID_KEYS)

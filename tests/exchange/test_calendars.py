@@ -52,28 +52,28 @@ def public_program() -> dict[str, Any]:
     return program
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/2021/presentations/x0.ics", ["presentation.2021.x0"]),
-        ("/2021/presentations/y1.ics", ["presentation.2021.y1"]),
-        ("/2021/papers/q1.ics", ["presentation.2021.x1", "presentation.2021.y1"]),
-        ("/2021/sessions/t1.ics", ["session.2021.t1"]),
-        (
-            "/2021/sessions/whole.ics",
-            [
-                *(f"presentation.2021.{uid}" for uid in ("x0", "x1", "y0", "y1")),
-                "session.2021.part",
-                "session.2021.whole",
-            ],
-        ),
-    ],
-)
-@pytest.mark.usefixtures("public_program")
-def test_events_equal_those_of_the_full_calendar(client: Client, path: str, expected: list[str]) -> None:
-    full_calendar, calendar = events_by_uid(client, "/2021/schedule.ics"), events_by_uid(client, path)
+CALENDAR_EVENTS = [
+    ("/2021/presentations/x0.ics", ["presentation.2021.x0"]),
+    ("/2021/presentations/y1.ics", ["presentation.2021.y1"]),
+    ("/2021/papers/q1.ics", ["presentation.2021.x1", "presentation.2021.y1"]),
+    ("/2021/sessions/t1.ics", ["session.2021.t1"]),
+    (
+        "/2021/sessions/whole.ics",
+        [
+            *(f"presentation.2021.{uid}" for uid in ("x0", "x1", "y0", "y1")),
+            "session.2021.part",
+            "session.2021.whole",
+        ],
+    ),
+]
 
-    assert calendar == {uid: full_calendar[uid] for uid in expected}
+
+@pytest.mark.usefixtures("public_program")
+def test_events_equal_those_of_the_full_calendar(client: Client, subtests: pytest.Subtests) -> None:
+    full_calendar = events_by_uid(client, "/2021/schedule.ics")
+    for path, expected in CALENDAR_EVENTS:
+        with subtests.test(path=path):
+            assert events_by_uid(client, path) == {uid: full_calendar[uid] for uid in expected}
 
 
 @pytest.mark.usefixtures("public_program")

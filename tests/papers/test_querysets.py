@@ -61,31 +61,30 @@ def winner_counts(at: datetime | None) -> list[Any]:
     return [(len(grant.paper.shown_authors), len(grant.paper.appearances)) for grant in grants]
 
 
-@pytest.mark.parametrize(
-    ("public_rows", "before", "after"),
-    [
-        (lambda at: names(Topic.objects.published(at)), [], ["T"]),
-        (lambda at: [topic.paper_count for topic in Topic.objects.with_counts(at)], [0], [1]),
-        (lambda at: names(Paper.objects.published(at)), [], ["P"]),
-        (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
-        (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
-        (lambda at: author_names(Paper.objects.with_authors(at)), [], ["Ada"]),
-        (list_counts, [0] * 3, [1] * 3),
-        (detail_counts, [0] * 4, [1] * 4),
-        (winner_counts, [], [(1, 1)]),
-        (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
-        (lambda at: [row.kind for row in Material.objects.published(at)], [], ["code"]),
-        (lambda at: names(Award.objects.published(at)), [], ["A"]),
-        (lambda at: [row.award.name for row in AwardGrant.objects.published(at)], [], ["A"]),
-    ],
-)
-def test_nothing_is_public_before_the_edition_opens(
-    public_rows: Callable[[datetime | None], list[Any]], before: list[Any], after: list[Any]
-) -> None:
-    make_program(**CLOSED)
+type GetRows = Callable[[datetime | None], list[Any]]
+PUBLIC_ROWS: list[tuple[GetRows, list[Any], list[Any]]] = [
+    (lambda at: names(Topic.objects.published(at)), [], ["T"]),
+    (lambda at: [topic.paper_count for topic in Topic.objects.with_counts(at)], [0], [1]),
+    (lambda at: names(Paper.objects.published(at)), [], ["P"]),
+    (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
+    (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
+    (lambda at: author_names(Paper.objects.with_authors(at)), [], ["Ada"]),
+    (list_counts, [0] * 3, [1] * 3),
+    (detail_counts, [0] * 4, [1] * 4),
+    (winner_counts, [], [(1, 1)]),
+    (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
+    (lambda at: [row.kind for row in Material.objects.published(at)], [], ["code"]),
+    (lambda at: names(Award.objects.published(at)), [], ["A"]),
+    (lambda at: [row.award.name for row in AwardGrant.objects.published(at)], [], ["A"]),
+]
 
-    assert public_rows(None) == before
-    assert public_rows(LATER) == after
+
+def test_nothing_is_public_before_the_edition_opens(subtests: pytest.Subtests) -> None:
+    make_program(**CLOSED)
+    for public_rows, before, after in PUBLIC_ROWS:
+        with subtests.test(after=after):
+            assert public_rows(None) == before
+            assert public_rows(LATER) == after
 
 
 @pytest.mark.parametrize("field", ["public_from", "papers_public_from"])

@@ -135,29 +135,30 @@ def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -
     assert titles[1:] == ["Tuesday 6 April 2021", "A talk", "Other recordings", "Lost talk", "Only a video"]
 
 
-@pytest.mark.parametrize(
-    ("path", "ahead", "past"),
-    [
-        ("talks/", "No invited talks yet", "No invited talks were published"),
-        ("posters/", "No posters yet", "No posters were published"),
-        ("recordings/", "No recordings yet", "No recordings were published"),
-        ("schedule/", "No schedule yet", "No schedule was published"),
-        ("schedule/?view=now", "No schedule yet", "No schedule was published"),
-        ("papers/", "No papers yet", "No papers were published"),
-        ("statistics/", "No statistics yet", "No papers were published"),
-        ("awards/", "No awards yet", "No awards were announced"),
-        ("committee/", "No committee yet", "No committee members were announced"),
-    ],
-)
-def test_empty_lists_say_so_before_and_after_the_conference(
-    client: Client, edition: Edition, path: str, ahead: str, past: str
-) -> None:
-    with time_machine.travel(make.MORNING):
-        before = Page(fetch(client, f"/2021/{path}"))
-    after = Page(fetch(client, f"/2021/{path}"))
+EMPTY_LISTS = [
+    ("talks/", "No invited talks yet", "No invited talks were published"),
+    ("posters/", "No posters yet", "No posters were published"),
+    ("recordings/", "No recordings yet", "No recordings were published"),
+    ("schedule/", "No schedule yet", "No schedule was published"),
+    ("schedule/?view=now", "No schedule yet", "No schedule was published"),
+    ("papers/", "No papers yet", "No papers were published"),
+    ("statistics/", "No statistics yet", "No papers were published"),
+    ("awards/", "No awards yet", "No awards were announced"),
+    ("committee/", "No committee yet", "No committee members were announced"),
+]
 
-    assert [element.inside("h2")[0].text for element in before.all("div", "empty")] == [ahead]
-    assert [element.inside("h2")[0].text for element in after.all("div", "empty")] == [past]
+
+def test_empty_lists_say_so_before_and_after_the_conference(
+    client: Client, edition: Edition, subtests: pytest.Subtests
+) -> None:
+    for path, ahead, past in EMPTY_LISTS:
+        with subtests.test(path=path):
+            with time_machine.travel(make.MORNING):
+                before = Page(fetch(client, f"/2021/{path}"))
+            after = Page(fetch(client, f"/2021/{path}"))
+
+            assert [element.inside("h2")[0].text for element in before.all("div", "empty")] == [ahead]
+            assert [element.inside("h2")[0].text for element in after.all("div", "empty")] == [past]
 
 
 def test_room_page_has_a_door_sheet_for_each_day(client: Client, edition: Edition) -> None:

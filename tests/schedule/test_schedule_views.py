@@ -100,15 +100,21 @@ def test_grid_has_parts_in_their_workshop_unless_in_another_room(client: Client,
     ]
 
 
-@pytest.mark.usefixtures("program")
-@pytest.mark.parametrize("zoom", ["1", "2", "3", "4"])
-def test_size_of_the_grid_is_in_its_address(client: Client, zoom: str) -> None:
-    page = read(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
+GRID_SIZES = ["1", "2", "3", "4"]
 
-    assert len(page.all("div", f"zoom-{zoom}")) == 1
-    current = [link for link in page.all("a", **{"aria-current": "true"}) if link.text.startswith("Size")]
-    assert [link.text for link in current] == [f"Size {zoom}"]
-    assert current[0].attributes["href"].startswith("?kind=oral&view=grid")
+
+@pytest.mark.usefixtures("program")
+def test_size_of_the_grid_is_in_its_address(client: Client, subtests: pytest.Subtests) -> None:
+    for zoom in GRID_SIZES:
+        with subtests.test(zoom=zoom):
+            page = read(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
+
+            assert len(page.all("div", f"zoom-{zoom}")) == 1
+            current = [
+                link for link in page.all("a", **{"aria-current": "true"}) if link.text.startswith("Size")
+            ]
+            assert [link.text for link in current] == [f"Size {zoom}"]
+            assert current[0].attributes["href"].startswith("?kind=oral&view=grid")
 
 
 @pytest.mark.usefixtures("program")
@@ -123,21 +129,22 @@ def test_links_to_other_days_keep_grid_and_filters(client: Client) -> None:
 # Filters
 
 
-@pytest.mark.usefixtures("program")
-@pytest.mark.parametrize(
-    ("query", "titles"),
-    [
-        ("kind=oral", ["Orals", "Cortex", "Other"]),
-        ("room=lab", ["Posters", "Poster"]),
-        ("topic=scheduling", ["Orals", "Cortex"]),
-        ("topic=compilers&kind=oral&room=hall", ["Orals", "Cortex"]),
-        ("kind=&room=&topic=", ["Orals", "Cortex", "Other", "Posters", "Poster", "Coffee"]),
-    ],
-)
-def test_query_filters_the_sessions_of_a_day(client: Client, query: str, titles: list[str]) -> None:
-    page = fetch(client, f"{DAY}?{query}")
+DAY_FILTERS = [
+    ("kind=oral", ["Orals", "Cortex", "Other"]),
+    ("room=lab", ["Posters", "Poster"]),
+    ("topic=scheduling", ["Orals", "Cortex"]),
+    ("topic=compilers&kind=oral&room=hall", ["Orals", "Cortex"]),
+    ("kind=&room=&topic=", ["Orals", "Cortex", "Other", "Posters", "Poster", "Coffee"]),
+]
 
-    assert [title for level, title in headings(page) if level > 2] == titles
+
+@pytest.mark.usefixtures("program")
+def test_query_filters_the_sessions_of_a_day(client: Client, subtests: pytest.Subtests) -> None:
+    for query, titles in DAY_FILTERS:
+        with subtests.test(query=query):
+            page = fetch(client, f"{DAY}?{query}")
+
+            assert [title for level, title in headings(page) if level > 2] == titles
 
 
 @pytest.mark.usefixtures("program")
@@ -163,16 +170,25 @@ def test_filters_apply_to_all_days(client: Client, view: str) -> None:
     assert "Orals" not in text
 
 
-@pytest.mark.usefixtures("program")
-@pytest.mark.parametrize("path", ["/2021/schedule/", DAY])
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("kind", "xyz"), ("room", "attic"), ("topic", "nothing"), ("view", "cinema"), ("kind", "tutorial")],
-)
-def test_unknown_filter_value_is_reported(client: Client, path: str, name: str, value: str) -> None:
-    text = read_text(client, f"{path}?{name}={value}", 400)
+SCHEDULE_PATHS = ["/2021/schedule/", DAY]
 
-    assert f"“{value}” isn’t a valid value for “{name}”." in text
+UNKNOWN_VALUES = [
+    ("kind", "xyz"),
+    ("room", "attic"),
+    ("topic", "nothing"),
+    ("view", "cinema"),
+    ("kind", "tutorial"),
+]
+
+
+@pytest.mark.usefixtures("program")
+def test_unknown_filter_value_is_reported(client: Client, subtests: pytest.Subtests) -> None:
+    for path in SCHEDULE_PATHS:
+        for name, value in UNKNOWN_VALUES:
+            with subtests.test(path=path, name=name, value=value):
+                text = read_text(client, f"{path}?{name}={value}", 400)
+
+                assert f"“{value}” isn’t a valid value for “{name}”." in text
 
 
 def test_unknown_grid_size_is_reported(client: Client, edition: Edition) -> None:
@@ -272,16 +288,22 @@ def parallel_sessions(edition: Edition) -> Edition:
     return edition
 
 
-@pytest.mark.parametrize("path", ["/2021/", "/2021/schedule/", DAY])
-@pytest.mark.parametrize("minutes", [-30, 30], ids=["before", "during"])
-@pytest.mark.usefixtures("parallel_sessions")
-def test_now_strip_shows_parallel_sessions_in_series_order(client: Client, path: str, minutes: int) -> None:
-    page = Page(page_at(make.MORNING + minutes * HOUR / 60, client, path))
-    link_text = "All rooms" if path == "/2021/" else "Now and next in all rooms"
-    strip = page.main if path == "/2021/" else page.main.split(link_text)[0]
+STRIP_PATHS = ["/2021/", "/2021/schedule/", DAY]
 
-    assert sorted(SERIES, key=strip.index) == SERIES
-    assert page.links()[link_text] == NOW
+STRIP_MINUTES = [-30, 30]
+
+
+@pytest.mark.usefixtures("parallel_sessions")
+def test_now_strip_shows_parallel_sessions_in_series_order(client: Client, subtests: pytest.Subtests) -> None:
+    for path in STRIP_PATHS:
+        for minutes in STRIP_MINUTES:
+            with subtests.test(path=path, minutes=minutes):
+                page = Page(page_at(make.MORNING + minutes * HOUR / 60, client, path))
+                link_text = "All rooms" if path == "/2021/" else "Now and next in all rooms"
+                strip = page.main if path == "/2021/" else page.main.split(link_text)[0]
+
+                assert sorted(SERIES, key=strip.index) == SERIES
+                assert page.links()[link_text] == NOW
 
 
 @pytest.mark.usefixtures("parallel_sessions")

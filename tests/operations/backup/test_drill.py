@@ -178,6 +178,7 @@ def test_restore_replaces_data_only_with_the_replace_option(seeded: Path) -> Non
     assert result.returncode == 0, result.stderr
     assert read_media(seeded) == before
 
+
 @pytest.mark.anywhere
 def test_backup_during_writes_is_consistent(seeded: Path, tmp_path: Path) -> None:
     files = [tmp_path / f"{number}.zip" for number in range(3)]
