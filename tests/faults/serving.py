@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import HOST, ROOT, environment, free_port, make_tables, python, wait_for_port
+from tests.processes import (
+    DATABASE,
+    HOST,
+    ROOT,
+    copy_tables,
+    environment,
+    free_port,
+    output,
+    start,
+    wait_for_port,
+)
 
 TIMEOUT_SECONDS = 60.0
 SERVER = ["-m", "granian", "--interface", "wsgi", "--host", HOST, "--log-level", "critical"]
@@ -81,14 +91,19 @@ def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subp
         process.wait()
 
 
+INSTALL = """
+from django.core.management import call_command
+from bench.generate import fill
+call_command("migrate", verbosity=0)
+fill(20)
+call_command("collectstatic", interactive=False, verbosity=0)
+"""
+
+
 def install(folder: Path, **env: str) -> None:
     """Create an installation in a folder: migrate, fill it with a program, and collect static files."""
-    if not env:
-        make_tables(folder)
-    commands = ["-m bench.generate --papers 20", "manage.py collectstatic --noinput -v 0"]
-    for command in ["manage.py migrate -v 0", *commands] if env else commands:
-        result = python(folder, *command.split(), **env)
-        assert result.returncode == 0, result.stderr
+    copy_tables(folder / DATABASE)
+    output(start(folder, INSTALL, **env))
 
 
 @contextmanager
