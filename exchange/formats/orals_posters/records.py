@@ -112,7 +112,7 @@ def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAu
 
 
 def split_affiliations(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(tidy, text.split(";"))))
+    return tuple(dict.fromkeys(filter(None, map(tidy, text.split(";")))))
 
 
 class PaperReader:

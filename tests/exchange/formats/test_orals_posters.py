@@ -18,6 +18,7 @@ from exchange.problems import ProgramError
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
+    InstitutionRecord,
     MaterialRecord,
     PaperRecord,
     PersonRef,
@@ -360,6 +361,17 @@ def test_write_hidden_material_stays_hidden() -> None:
     paper = PaperRecord(uid="p", title="T", materials=(material,))
     program = Program(papers=(paper,), presentations=(PresentationRecord(uid="1", kind="oral", paper="p"),))
     assert b"secret" not in written_sources(program)[0].content
+
+
+def test_write_institutions_of_the_same_name_once() -> None:
+    institutions = (InstitutionRecord(slug="mit", name="MIT"), InstitutionRecord(slug="mit-2", name="MIT"))
+    author = AuthorRecord(person=PersonRef(name="Ada"), institutions=("mit", "mit-2"))
+    papers = (PaperRecord(uid="p", title="T", authors=(author,)),)
+    talks = (PresentationRecord(uid="1", kind="oral", paper="p"),)
+    files = written_sources(Program(institutions=institutions, papers=papers, presentations=talks))
+
+    assert [row["authors"][0]["institution"] for row in rows_of(files)] == ["MIT"]
+    assert written_sources(read(files, CONTEXT)) == files
 
 
 # The format has no other parts of a program.
