@@ -317,7 +317,7 @@ ANALYZE_ROWS = 2_000
 class PostgreSQL(Engine):
     """Ranks documents by their head alone, since the vector of each body would have to be fetched."""
 
-    IN_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
+    IN_WORDS = "IN (SELECT unnest(string_to_array(text, ' ')) FROM words)"
 
     def search_head(self, query: Query, markers: Markers, limit: int) -> list[ScoredDocument]:
         source = "search_document WHERE head @@ %s::tsquery"
