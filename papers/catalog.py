@@ -141,27 +141,21 @@ def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
 def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     """Return the presentations that are public if their papers are, by start. One query."""
     rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~is_cancelled())
-    own_columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
-    session_columns = ("session__uid", "session__title", "session__start")
-    room_fields = ("room__position", "room__slug", "room__name")
-    room_columns = (*room_fields, *(f"session__{name}" for name in room_fields))
+    own_columns = ("paper_id", "kind", "counts_as", "kind_name", "begins", "board", "recording_url")
+    columns = (*own_columns, "session__uid", "session__title", "room_position", "room_slug", "room_name")
     talks = [
         PaperTalk(
             row.paper_id,
             row.kind,
             row.counts_as,
             row.kind_name,
-            row.start or row.session__start or UNSCHEDULED,
+            row.begins or UNSCHEDULED,
             (row.session__uid or "", row.session__title or ""),
             row.board,
             bool(row.recording_url),
-            (row.room__position, row.room__slug, row.room__name)
-            if row.room__slug
-            else (row.session__room__position, row.session__room__slug, row.session__room__name)
-            if row.session__room__slug
-            else NO_ROOM,
+            (row.room_position, row.room_slug, row.room_name) if row.room_slug else NO_ROOM,
         )
-        for row in rows.order_by().values_list(*own_columns, *session_columns, *room_columns, named=True)
+        for row in rows.with_beginning().with_room().order_by().values_list(*columns, named=True)
     ]
     return sorted(talks, key=attrgetter("start", "session"))
 

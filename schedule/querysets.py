@@ -266,12 +266,13 @@ class PresentationQuerySet(EntryQuerySet):
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
     def with_room(self) -> Self:
-        """Annotate `ends`, `room_key`, `room_slug` and `room_name`, each the own or the session's."""
+        """Annotate `ends`, and key, slug, name and position of the room, each the own or the session's."""
         return self.annotate(
             ends=Coalesce("end", "session__end"),
-            room_name=Coalesce("room__name", "session__room__name"),
             room_key=Coalesce("room_id", "session__room_id"),
             room_slug=Coalesce("room__slug", "session__room__slug"),
+            room_name=Coalesce("room__name", "session__room__name"),
+            room_position=Coalesce("room__position", "session__room__position"),
         )
 
     def on_day(self, start: datetime, end: datetime) -> Self:
