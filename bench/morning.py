@@ -117,7 +117,7 @@ class Morning:
                 # The address of a paper changes with its title.
                 address = response.getheader("Location", address)
                 continue
-            match = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
+            match = re.search(rf"<h1[^>]*>{EDITED} (\d+)</h1>", page)
             version = int(match[1]) if match else last_version
             self.went_back += version < last_version
             if version < committed:
