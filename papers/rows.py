@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from django.core.files.storage import default_storage
+from django.db.models.functions import Coalesce
 
 import markup
 from conference.models import EditionSummary
@@ -230,7 +231,8 @@ def appearances_by_paper(
 ) -> RowsByKey[TalkRow]:
     """Return the presentations of these papers, by time. One query, none without keys."""
     labels = kind_labels(papers.model, "presentations")
-    talks = _published_parts(papers, "presentations", keys, at).with_beginning().with_room()
+    rows = _published_parts(papers, "presentations", keys, at).with_beginning().with_room()
+    talks = rows.annotate(ends=Coalesce("end", "session__end"))
     columns = ("paper_id", "uid", "kind", "kind_name", "counts_as", "title", "title_html")
     time_columns = ("begins", "ends", "board", "called_off")
     room_columns = ("room_key", "room_slug", "room_name")

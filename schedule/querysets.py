@@ -266,9 +266,8 @@ class PresentationQuerySet(EntryQuerySet):
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
     def with_room(self) -> Self:
-        """Annotate `ends`, and key, slug, name and position of the room, each the own or the session's."""
+        """Annotate key, slug, name and position of the own room, or else of the session's."""
         return self.annotate(
-            ends=Coalesce("end", "session__end"),
             room_key=Coalesce("room_id", "session__room_id"),
             room_slug=Coalesce("room__slug", "session__room__slug"),
             room_name=Coalesce("room__name", "session__room__name"),

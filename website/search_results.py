@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import F, OuterRef, Subquery, Value
-from django.db.models.functions import Coalesce
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -111,8 +110,7 @@ def public_rows(kind: str) -> Any:
             return Session.objects.published().with_called_off().select_related("room")
         case "talk":
             talks = Presentation.objects.published().filter(paper=None).with_beginning()
-            talks = talks.annotate(room_name=Coalesce("room__name", "session__room__name"))
-            return talks.select_related("session")
+            return talks.with_room().select_related("session")
         case "person":
             return Person.objects.published()
         case _:
@@ -141,8 +139,7 @@ def people_by_row(
 def first_appearance() -> Mapping[str, Subquery]:
     """Return annotations of when and where a paper is first presented."""
     talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
-    talks = talks.filter(called_off=False, begins__isnull=False)
-    talks = talks.annotate(room_name=Coalesce("room__name", "session__room__name"))
+    talks = talks.with_room().filter(called_off=False, begins__isnull=False)
     columns = {"begins": "begins", "room_name": "room_name", "first_board": "board"}
     return {name: Subquery(talks.values(column)[:1]) for name, column in columns.items()}
 
