@@ -78,10 +78,6 @@ def other_urls(world: World) -> dict[str, str]:
     }
 
 
-def other_url(name: str, world: World) -> str:
-    return other_urls(world)[name]
-
-
 # By POST alone, or not for signed-in users.
 SKIPPED = {"login", "logout", "text_help"}
 

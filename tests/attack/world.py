@@ -17,10 +17,10 @@ from exchange.models import ImportJob, PlannedRow, UploadPart
 from people.models import Invitation, PersonName
 from schedule.releases import announce
 from tests import factories as make
-from tests.access.permission_table import MODELS, OTHER_URLS, PAGES
+from tests.access.permission_table import MODELS, PAGES
 from tests.access.site_url_table import URL_KINDS
 from tests.access.test_admin_model_urls import ACCOUNT_MODELS, ROW_PAGES, has_no_history, list_url, row_url
-from tests.access.test_admin_other_urls import other_url
+from tests.access.test_admin_other_urls import other_urls
 from tests.access.test_site_urls import ROUTES, site_url
 from tests.access.world import World, make_rows, make_world
 from tests.api.reading import expansions
@@ -113,4 +113,4 @@ def admin_urls(world: World) -> Iterator[str]:
                     yield row_url(label, page, world.rows[label])
             elif not (page == "deleted" and has_no_history(label)):
                 yield list_url(label, page)
-    yield from (other_url(name, world) for name in OTHER_URLS if name not in SKIPPED_URLS)
+    yield from (url for name, url in other_urls(world).items() if name not in SKIPPED_URLS)

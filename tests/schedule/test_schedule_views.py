@@ -171,7 +171,6 @@ def test_filters_apply_to_all_days(client: Client, view: str) -> None:
 
 
 SCHEDULE_PATHS = ["/2021/schedule/", DAY]
-
 UNKNOWN_VALUES = [
     ("kind", "xyz"),
     ("room", "attic"),
@@ -289,7 +288,6 @@ def parallel_sessions(edition: Edition) -> Edition:
 
 
 STRIP_PATHS = ["/2021/", "/2021/schedule/", DAY]
-
 STRIP_MINUTES = [-30, 30]
 
 
