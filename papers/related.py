@@ -27,7 +27,7 @@ from papers.rows import (
 from search import hits
 
 MAX_PAPERS, MAX_POSTERS = 5, 4
-# A cache entry takes about 0.5 MB for 1,500 posters.
+# A cache entry takes about 1 MB for 1,500 posters.
 CACHED_DAYS = 16
 # For posters, a common topic counts as much as two common keywords.
 TOPIC_WEIGHT = 2
