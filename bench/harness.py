@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -266,14 +266,13 @@ http {{
 """
 
 
-def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
-    """Run nginx in front of a site, with the configuration of `deploy/` but without https."""
+def nginx(folder: Path, processes: Sequence[Server]) -> AbstractContextManager[Server]:
+    """Run nginx in front of processes, with the configuration of `deploy/` but without https."""
     port, deploy_folder = free_port(), ROOT / "deploy" / "nginx"
     folder.mkdir()
     http_block, _, _ = (deploy_folder / "plenary.conf").read_text("utf-8").partition("\nserver {")
-    http_block = http_block.replace(
-        "include /etc/nginx/plenary/upstream.conf", f"server {site.removeprefix('http://')}"
-    )
+    upstream = "".join(f"server {site.address.removeprefix('http://')} max_fails=0;" for site in processes)
+    http_block = http_block.replace("include /etc/nginx/plenary/upstream.conf;", upstream)
     http_block = http_block.replace("/var/cache/nginx/plenary", f"{folder}/cache")
     # Let nginx read files in a folder that belongs to root.
     user = "user root; " if os.geteuid() == 0 else ""

@@ -103,7 +103,8 @@ class Visitor:
 @contextmanager
 def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
     """Run nginx with the shipped configuration, in front of an application, during the block."""
-    configuration = write_configuration(folder, int(application.rpartition(":")[2]), (free_port(), port))
+    application_port = int(application.rpartition(":")[2])
+    configuration = write_configuration(folder, [application_port] * 2, (free_port(), port))
     process = subprocess.Popen([NGINX, "-c", str(configuration)], stderr=subprocess.DEVNULL)
     try:
         wait_for_port(port, process, folder / "error.log")

@@ -54,6 +54,19 @@ def test_worker_has_a_low_priority() -> None:
     } == {"worker": 102}
 
 
+def test_each_port_of_nginx_is_a_service_with_one_process() -> None:
+    unit = (DEPLOY / "systemd" / "plenary-web@.service").read_text("utf-8")
+    upstream = (DEPLOY / "nginx" / "upstream.conf").read_text("utf-8")
+    guide = (ROOT / "docs" / "deploying.md").read_text("utf-8")
+    enabled = re.search(r"^systemctl enable --now (.*)$", guide, re.M)
+
+    assert " --port %i --workers 1 " in unit
+    assert enabled
+    assert re.findall(r"plenary-web@(\d+)", enabled[1]) == re.findall(
+        r"^server 127\.0\.0\.1:(\d+)", upstream, re.M
+    )
+
+
 def test_commands_of_units_and_services_exist() -> None:
     text = "\n".join(path.read_text("utf-8") for path in (DEPLOY / "systemd").glob("*.service"))
     text += (DEPLOY / "compose.yaml").read_text("utf-8") + (DEPLOY / "Containerfile").read_text("utf-8")

@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -49,6 +49,7 @@ class Application(BaseHTTPRequestHandler):
             control[path] = "public, max-age=3600, s-maxage=1"
         self.send_header("Cache-Control", control.get(path, cache_control(1)))
         self.send_header("ETag", '"tag"')
+        self.send_header("Process", str(self.connection.getsockname()[1]))
         # Without open connections, the application stops at once.
         self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(body)))
@@ -75,14 +76,20 @@ def make_certificate(folder: Path) -> None:
     subprocess.run([*command.split(), *files], check=True, capture_output=True)
 
 
-def write_configuration(folder: Path, upstream: int, ports: tuple[int, int]) -> Path:
-    """Copy the shipped files into a folder, with its paths and free ports instead of the system's."""
+def write_configuration(folder: Path, processes: Sequence[int], ports: tuple[int, int]) -> Path:
+    """Copy the shipped files into a folder, with its paths and free ports instead of the system's.
+
+    `processes`: the ports of the two processes of the application.
+    """
     plenary = folder / "plenary"
     (plenary / "certificates").mkdir(parents=True)
     make_certificate(plenary / "certificates")
     for name in ("logs.conf", "locations.conf", "away.html"):
         shutil.copy(DEPLOY / "nginx" / name, plenary)
-    (plenary / "upstream.conf").write_text(f"server 127.0.0.1:{upstream};")
+    upstream = (DEPLOY / "nginx" / "upstream.conf").read_text("utf-8")
+    for shipped, port in zip(("8000", "8001"), processes, strict=True):
+        upstream = upstream.replace(f":{shipped} ", f":{port} ")
+    (plenary / "upstream.conf").write_text(upstream)
     replacements = {
         "/etc/nginx/plenary": str(plenary),
         "/var/cache/nginx": str(folder / "cache"),
@@ -109,18 +116,28 @@ def write_configuration(folder: Path, upstream: int, ports: tuple[int, int]) -> 
     return config_file
 
 
+def start_process(port: int = 0) -> ThreadingHTTPServer:
+    process = ThreadingHTTPServer(("127.0.0.1", port), Application)
+    threading.Thread(target=process.serve_forever, args=(0.01,), daemon=True).start()
+    return process
+
+
+def stop_process(process: ThreadingHTTPServer) -> None:
+    process.shutdown()
+    process.server_close()
+
+
 class Site:
-    """A running nginx, the application behind it, and the folder of its files."""
+    """A running nginx, two processes of the application behind it, and the folder of its files."""
 
     def __init__(self, folder: Path) -> None:
         Application.request_counts.clear()
         Application.request_headers.clear()
         self.folder = folder
-        self.behind = ThreadingHTTPServer(("127.0.0.1", 0), Application)
-        threading.Thread(target=self.behind.serve_forever, args=(0.01,), daemon=True).start()
+        self.processes = [start_process(), start_process()]
         self.ports = free_port(), free_port()
-        self.conf = write_configuration(folder, self.behind.server_port, self.ports)
-        self.nginx = subprocess.Popen([NGINX, "-c", str(self.conf)], stderr=subprocess.DEVNULL)
+        conf = write_configuration(folder, [process.server_port for process in self.processes], self.ports)
+        self.nginx = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
 
     def request(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
         context = ssl._create_unverified_context()  # noqa: S323  a certificate of our own, on loopback
@@ -135,8 +152,8 @@ class Site:
         return [json.loads(line) for line in (self.folder / "plenary.log").read_text().splitlines()]
 
     def stop_application(self) -> None:
-        self.behind.shutdown()
-        self.behind.server_close()
+        for process in self.processes:
+            stop_process(process)
 
     def close(self) -> None:
         self.nginx.terminate()
@@ -153,7 +170,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def test_nginx_accepts_the_configuration(tmp_path: Path) -> None:
-    conf = write_configuration(tmp_path, 8000, (free_port(), free_port()))
+    conf = write_configuration(tmp_path, [8000, 8001], (free_port(), free_port()))
     result = subprocess.run([NGINX, "-t", "-c", str(conf)], capture_output=True, text=True, check=False)
 
     assert result.returncode == 0, result.stderr
@@ -209,6 +226,29 @@ def test_stale_page_is_served_while_it_is_renewed(site: Site) -> None:
     assert response[2] == "/slow/ 1"
     assert duration < Application.SLOW_SECONDS
     assert Application.request_counts["/slow/"] == 2
+
+
+def test_address_goes_to_one_process_and_to_the_other_while_that_is_replaced(site: Site) -> None:
+    # An odd number, so that taking turns would swap the processes.
+    paths = [f"/{year}/" for year in range(2000, 2021)]
+
+    def answers() -> list[tuple[int, str]]:
+        """Return status and process of each path, requested with a cookie, so that it is not cached."""
+        responses = [site.request(path, Cookie="agenda=abc") for path in paths]
+        return [(status, headers.get("Process", "")) for status, headers, _ in responses]
+
+    first, second = site.processes
+    at_start = answers()
+    assert {*at_start} == {(200, str(first.server_port)), (200, str(second.server_port))}
+    assert answers() == at_start
+    stop_process(first)
+    assert {*answers()} == {(200, str(second.server_port))}
+    # The first one is used again at once.
+    site.processes[0] = start_process(first.server_port)
+    stop_process(second)
+    assert {*answers()} == {(200, str(first.server_port))}
+    site.processes[1] = start_process(second.server_port)
+    assert answers() == at_start
 
 
 @pytest.mark.parametrize(
