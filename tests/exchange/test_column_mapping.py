@@ -369,7 +369,7 @@ def test_mapping_page_reads_only_the_first_rows_of_a_large_file(
         assert admin_client.get(job_url(job)).status_code == 200
         seconds[row_count] = time.process_time() - start
 
-    assert seconds[6_000] < 3 * seconds[60]
+    assert seconds[6_000] < min(0.4, 3 * seconds[60])
 
 
 def test_only_one_source_can_be_uploaded_at_a_time(admin_client: Client, edition: Edition) -> None:
