@@ -57,7 +57,7 @@ MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person":
 
 
 class Connection:
-    """A connection that is kept open. `http.client` takes twice the CPU time, on the cores of the site."""
+    """A persistent connection. `http.client` takes twice the CPU time, on the cores of the site."""
 
     def __init__(self, host: str) -> None:
         name, _, port = host.partition(":")
