@@ -174,7 +174,10 @@ def test_nginx_accepts_the_configuration(tmp_path: Path) -> None:
     result = subprocess.run([NGINX, "-t", "-c", str(conf)], capture_output=True, text=True, check=False)
 
     assert result.returncode == 0, result.stderr
-    assert "[warn]" not in result.stderr, result.stderr
+    # Since 1.25.1, nginx prefers a directive that Debian 12's nginx does not know.
+    known_warning = 'the "listen ... http2" directive is deprecated'
+    warnings = [line for line in result.stderr.splitlines() if "[warn]" in line]
+    assert [line for line in warnings if known_warning not in line] == []
 
 
 # nginx counts whole seconds, so it caches for less than two instead of one, and serves stale for one more.
