@@ -341,7 +341,7 @@ def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findi
             break
         grid.is_cut = grid.is_cut or any(cell.strip() for cell in cells[MAX_COLUMNS:])
         cells = cells[:MAX_COLUMNS]
-        while not (grid.is_text or cells[-1]):
+        while cells and not (grid.is_text or cells[-1]):
             # Remove empty cells at the end, since all rows of a workbook have the same length.
             cells.pop()
         grid.lines.append((number, cells))

@@ -60,6 +60,7 @@ def test_blank_rows_are_skipped() -> None:
     [
         ([["uid", "Uid"], ["p1", "p2"]], "There are two columns of this name. Keep one of them."),
         ([["uid"], ["p1", "p2"]], "row 2: The row has cells beyond the columns that have names."),
+        ([["uid"], [None] * 200 + ["p1"]], "The row has cells beyond the columns that have names."),
         ([["uid"], ["=1+1"]], "row 2, uid: The cell holds a formula. Put its value in its place."),
     ],
 )
