@@ -144,7 +144,8 @@ def _listed_events(
         day_object.problem("date", str(error))
         day = None
     try:
-        day_start = datetime.fromisoformat(day_object.line("day_start")).astimezone(zone).time()
+        moment = datetime.fromisoformat(day_object.line("day_start"))
+        day_start = (moment.astimezone(zone) if moment.tzinfo else moment).time()
     except (ValueError, OverflowError):
         day_start = MIDNIGHT
     rooms = day_object.content.get("rooms")

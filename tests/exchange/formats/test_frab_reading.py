@@ -209,6 +209,12 @@ def test_event_type_of_a_standard_kind_adds_no_kind(name: str) -> None:
     assert program.sessions[0].kind == (name.lower().replace(" ", "_") or "other")
 
 
+def source_of_a_day(day_start: str, times: dict[str, str]) -> Source:
+    rooms = {"A": [{**EVENT, **times}]}
+    conference = {"days": [{"date": "2019-08-21", "day_start": day_start, "rooms": rooms}]}
+    return Source("f", json.dumps({"schedule": {"conference": conference}}).encode())
+
+
 @pytest.mark.parametrize(
     ("edition_hour", "start", "expected_hour"),
     [(0, "01:30", 6), (4, "04:30", 6), (6, "04:30", None), (4, "01:30", None), (None, "04:30", None)],
@@ -216,13 +222,7 @@ def test_event_type_of_a_standard_kind_adds_no_kind(name: str) -> None:
 def test_day_start_of_the_file_is_read_if_events_move_to_another_day(
     edition_hour: int | None, start: str, expected_hour: int | None
 ) -> None:
-    times = {"date": f"2019-08-22T{start}:00+02:00"}
-    day = {
-        "date": "2019-08-21",
-        "day_start": "2019-08-21T06:00:00+02:00",
-        "rooms": {"A": [{**EVENT, **times}]},
-    }
-    file = Source("f", json.dumps({"schedule": {"conference": {"days": [day]}}}).encode())
+    file = source_of_a_day("2019-08-21T06:00:00+02:00", {"date": f"2019-08-22T{start}:00+02:00"})
     program = frab_json.read([file], replace(CAMP, day_start_hour=edition_hour))
     warnings = [note.message for note in program.notes if note.kind == "warning"]
 
@@ -231,6 +231,14 @@ def test_day_start_of_the_file_is_read_if_events_move_to_another_day(
     )
     sentence = f"Days of the file begin at 06:00, those of the edition at 0{edition_hour}:00."
     assert warnings == ([f"{sentence} Events that this puts on another day: 1."] if expected_hour else [])
+
+
+def test_day_start_without_offset_is_in_the_zone_of_the_file() -> None:
+    file = source_of_a_day("2019-08-21T06:00:00", {"date": "2019-08-22T04:30:00+02:00"})
+
+    assert frab_json.read([file], replace(CAMP, day_start_hour=4)).edition == EditionRecord(
+        slug="2019", day_start_hour=6
+    )
 
 
 @pytest.mark.parametrize("tag", ["de", "pt-BR", "de-formal", ""])
