@@ -137,8 +137,9 @@ def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Cont
     family = stated(person.family, "") if person else ""
     if person and family and printed_name == person.ref.name:
         return _with_suffix(family, stated(person.given, ""))
-    if family and printed_name.casefold().endswith(f" {family.casefold()}"):
-        return _with_suffix(printed_name[-len(family) :], printed_name[: -len(family)].strip())
+    given, last_words = printed_name[: -len(family)], printed_name[-len(family) :]
+    if family and given.endswith(" ") and last_words.casefold() == family.casefold():
+        return _with_suffix(last_words, given.strip())
     return _split_name(printed_name, context)
 
 

@@ -279,6 +279,17 @@ def test_trap_9_printed_name_is_split_as_the_name_of_the_person() -> None:
     ]
 
 
+def test_family_name_printed_in_capitals_is_not_cut() -> None:
+    person = PersonRecord(ref=PersonRef(name="Mia Groß", uid="mia"), given="Mia", family="Groß")
+    papers = paper("p1", author("Mia GROSS", "mia")), paper("p2", author("M. GROß", "mia"))
+    all_citations = citations(program(*papers, people=(person,)), CONTEXT)
+
+    assert [(citation.authors[0].family, citation.authors[0].given) for citation in all_citations] == [
+        ("GROSS", "Mia"),
+        ("GROß", "M."),
+    ]
+
+
 def test_ris_record_has_one_field_per_line() -> None:
     paper_record = paper(
         "17", "Pratik Fegade", "Martin King Jr.", title="A\n*b*", pages="12–25", doi="10.1/x", keywords=("k",)
