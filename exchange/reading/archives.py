@@ -35,12 +35,12 @@ ZIP_ERRORS = (
 
 
 def member_names(source: Source) -> list[str]:
-    """Return the names of the files in a ZIP; an empty list if the source is not a ZIP."""
+    """Return the names in a ZIP, without resource forks; an empty list if the source is not a ZIP."""
     if not source.content.startswith(ZIP_SIGNATURES):
         return []
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
-            return archive.namelist()[:MAX_FILES]
+            return [member.filename for member in _real_members(archive)[:MAX_FILES]]
     except ZIP_ERRORS:
         return []
 
@@ -67,12 +67,16 @@ def unpack(
         return []
 
 
+def _real_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [
+        member for member in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(member.filename).parts
+    ]
+
+
 def _members(
     archive: zipfile.ZipFile, archive_name: str, name_filter: Callable[[str], bool] | None, findings: Findings
 ) -> Iterator[Source]:
-    members = [
-        member for member in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(member.filename).parts
-    ]
+    members = _real_members(archive)
     max_files = MAX_FILES if name_filter else MAX_FLAT_FILES
     if len(members) > max_files:
         message = gettext("The ZIP file holds more than %(most_files)s files.")

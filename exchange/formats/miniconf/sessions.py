@@ -276,7 +276,7 @@ class SessionReader:
             session = self.add_session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
             self._session_by_name |= dict.fromkeys(_session_names(row.text("link")), session)
             self._session_by_name.setdefault(tidy(row.text("title")), session)
-            if event and session:
+            if event and session and event.uid not in slots_by_event:
                 # A session of questions about a talk that was recorded before.
                 self._add_talk(event, session.uid)
                 untimed_by_uid.pop(event.uid)

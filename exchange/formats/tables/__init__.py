@@ -28,7 +28,7 @@ from exchange.formats.tables.rows import (
     records_of,
 )
 from exchange.problems import Findings, Where, did_you_mean, short
-from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, pack_zip, unpack
+from exchange.reading.archives import is_workbook, member_names, pack_zip, unpack
 from exchange.reading.sheets import Sheet, header_columns, read_sheets, write_sheet
 from exchange.reading.values import InvalidValueError, check_program, get_zone, key_of, program_zone
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
@@ -56,8 +56,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
     """Return whether all files have the names and columns of these tables, or are ZIPs of such names."""
     for source in sources:
         if names := member_names(source):
-            files = (name for name in names if not name.startswith(RESOURCE_FORKS))
-            if not all(table_of_file(name, TEXT_EXTENSIONS) for name in files):
+            if not all(table_of_file(name, TEXT_EXTENSIONS) for name in names):
                 return False
             continue
         name = table_of_file(source.name, TEXT_EXTENSIONS)

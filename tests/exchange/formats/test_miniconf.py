@@ -187,6 +187,21 @@ def test_json_calendar_schedules_talks_and_papers() -> None:
     assert program.edition.description == "All of it."
 
 
+def test_talk_of_a_calendar_may_be_followed_by_questions() -> None:
+    talk, questions = (
+        {"title": title, "start": f"2020-04-27T{hour}:00:00Z", "link": "speaker_1.html"}
+        for title, hour in (("Minds", 13), ("Live Q&A: Ann Abe", 14))
+    )
+    program = read({"speakers.csv": SPEAKERS, "main_calendar.json": json.dumps([talk, questions])})
+
+    assert [(session.title, session.start) for session in program.sessions] == [
+        ("Live Q&A: Ann Abe", moment(27, 14)),
+        ("Minds", moment(27, 13)),
+    ]
+    assert [person_names(session.roles) for session in program.sessions] == [["Ann Abe"], ["Ann Abe"]]
+    assert [row.title for row in program.presentations] == ["Hands"]
+
+
 def test_workshop_without_times_is_a_draft_session() -> None:
     (draft,) = [session for session in read(SAMPLE_YEAR).sessions if session.status == "draft"]
 
@@ -542,6 +557,18 @@ def test_zip_with_a_folder_is_read_like_its_files() -> None:
     program = miniconf.read([Source("site.zip", packed.getvalue())], Context("2020", 2020, "Europe/Oslo"))
 
     assert program == read(FILES)
+
+
+def test_zip_made_on_macos_is_recognized_and_read_without_notes() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("sitedata/poster_schedule.yml", SESSIONS)
+        archive.writestr("__MACOSX/sitedata/._poster_schedule.yml", b"\0")
+    sources = [Source("site.zip", packed.getvalue())]
+    program = miniconf.read(sources, Context("2020", 2020, "Europe/Oslo"))
+
+    assert miniconf.recognizes(sources)
+    assert program.notes == read({"poster_schedule.yml": SESSIONS}).notes
 
 
 @pytest.mark.parametrize(
