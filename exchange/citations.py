@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import markup
 from exchange.files import CitationWriter, Context, OutputFile, Writer
+from exchange.reading.values import tidy
 from exchange.records import AuthorRecord, EditionRecord, PaperRecord, PersonRecord, Program, stated
 
 SUFFIX = re.compile(r"(?P<family>.*\S),? (?P<suffix>(?:Jr|Sr)\.?|I{2,3}|IV)")
@@ -162,7 +163,7 @@ def apa(citation: Citation) -> str:
 
     Proceedings are cited with editors before the title, series and volume before the pages, and publisher.
     """
-    title = " ".join(markup.plain(citation.title).split())
+    title = tidy(markup.plain(citation.title))
     names = _join_names([_inverted_name(author) for author in citation.authors])
     first, last = citation.first_and_last_page
     pages = f"pp. {first}\u2013{last}" if last else f"p. {first}" if first else ""

@@ -12,6 +12,7 @@ import markup
 from exchange.citations import Author, Citation, citation_writer, single_file_writer
 from exchange.files import Context, Format, Source
 from exchange.reading.textfiles import read_head
+from exchange.reading.values import tidy
 from exchange.records import Program
 
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
@@ -66,7 +67,7 @@ def entry(citation: Citation) -> str:
 
 def balance_braces(value: str) -> str:
     """Return a value on one line in which all braces are paired."""
-    pieces = enumerate(FORMULAS.split(" ".join(value.split())))
+    pieces = enumerate(FORMULAS.split(tidy(value)))
     safe_text = "".join(_name_escaped_braces(piece, NAMED_BRACES[index % 2]) for index, piece in pieces)
     chars, depth = [], 0
     for char in safe_text:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from exchange.citations import Author, Citation, citations, single_file_writer
 from exchange.files import Context, Format
+from exchange.reading.values import tidy
 from exchange.records import Program
 
 
@@ -28,7 +29,7 @@ def entry(citation: Citation) -> dict[str, object]:
     fields = {
         "id": citation.key,
         "type": "paper-conference",
-        "title": " ".join(markup.plain(citation.title).split()),
+        "title": tidy(markup.plain(citation.title)),
         "author": _names(citation.authors),
         "container-title": citation.booktitle,
         "collection-title": citation.series,

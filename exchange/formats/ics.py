@@ -20,7 +20,7 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 
 import markup
 from exchange.files import Context, Format, OutputFile
-from exchange.reading.values import program_zone
+from exchange.reading.values import program_zone, tidy
 from exchange.records import (
     EditionRecord,
     PaperRecord,
@@ -56,7 +56,7 @@ class CalendarScope:
 
 def shorten_abstract(text: str) -> str:
     """Return the beginning of a plain text, in whole words."""
-    text = " ".join(text.split())
+    text = tidy(text)
     if len(text) <= MAX_ABSTRACT_CHARS:
         return text
     return f"{text[: MAX_ABSTRACT_CHARS + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
@@ -197,7 +197,7 @@ class _Events(Lookup):
         description_parts = (
             gettext("Canceled: %(reason)s") % {"reason": reason} if reason else "",
             "\n".join(filter(None, people)),
-            self._plain_line(parent_title),
+            tidy(markup.plain(parent_title)),
             shorten_abstract(markup.plain(abstract)),
             url,
         )
@@ -212,7 +212,7 @@ class _Events(Lookup):
             "dtstart": times[0],
             # An event without end takes no time; an end that is not later than the start is not allowed.
             "dtend": times[1] if end != start else None,
-            "summary": _clean_text(self._plain_line(title)),
+            "summary": _clean_text(tidy(markup.plain(title))),
             "description": _clean_text("\n\n".join(filter(None, description_parts))),
             "location": _clean_text(self._location(room)),
             "url": url,
@@ -221,9 +221,6 @@ class _Events(Lookup):
         }
         stated_fields = {name: value for name, value in fields.items() if value not in (None, "")}
         return start, end, event_key, stated_fields
-
-    def _plain_line(self, text: str) -> str:
-        return " ".join(markup.plain(text).split())
 
     def _location(self, slug: str | None) -> str:
         room = self.rooms.get(slug or "")
@@ -325,7 +322,7 @@ def _collect_events(parts: Iterable[CalendarScope]) -> list[EditionEvents]:
 
 def _calendar_header(name: str, address: str) -> Calendar:
     header = Calendar()
-    display_name = vText(" ".join(_clean_text(name).split()))
+    display_name = vText(tidy(_clean_text(name)))
     header.add("prodid", "-//Plenary//Program//EN")
     header.add("version", "2.0")
     header.add("calscale", "GREGORIAN")

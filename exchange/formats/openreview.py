@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
-from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, shorten_list
+from exchange.reading.papers import PAPER_KINDS, WEB_ADDRESS, PaperParts, escape_markdown, shorten_list
 from exchange.reading.textfiles import (
     JsonObject,
     describe_place,
@@ -23,7 +23,7 @@ from exchange.reading.textfiles import (
     read_list,
     top_level_names,
 )
-from exchange.reading.values import check_program, clean_text, tidy
+from exchange.reading.values import check_program, clean_text, tidy_each
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 MAX_PAGE_ROWS = 1000
@@ -67,7 +67,6 @@ OMISSION_REASONS = {
 OMITTED_VENUE = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
 # The fields that are lists; lists in other fields are joined to text.
 LIST_FIELDS = ("keywords", "authors", "authorids")
-KINDS = ("oral", "spotlight", "poster")
 
 
 class NoteReader:
@@ -107,7 +106,7 @@ class NoteReader:
         is_decided = bool(content.line("venue") or content.line("venueid"))
         if not is_decided:
             self.undecided.append(key)
-        kind = next((kind for kind in KINDS if kind in content.line("venue").lower()), "")
+        kind = next((kind for kind in PAPER_KINDS if kind in content.line("venue").lower()), "")
         decision = f"Accept ({kind})" if kind else "Accept"
         summary = content.text("lay_summary") or content.text("TLDR") or content.text("TL;DR")
         topic = content.line("primary_area") or content.line("subject_area")
@@ -164,8 +163,7 @@ def keywords(content: JsonObject) -> tuple[str, ...]:
     else:
         text = content.text("keywords")
         parts = text.split(";" if ";" in text else ",")
-    cleaned = (tidy(clean_text(part, content.where, "keywords", content.findings)) for part in parts)
-    return tuple(dict.fromkeys(filter(None, cleaned)))
+    return tidy_each(clean_text(part, content.where, "keywords", content.findings) for part in parts)
 
 
 def paper_uid(key: str) -> str:

@@ -7,11 +7,12 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from exchange.citations import Author, Citation, citation_writer, single_file_writer
 from exchange.files import Format
+from exchange.reading.values import tidy
 
 
 def entry(citation: Citation) -> str:
     # A value has no line ends, which begin the next field.
-    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in _fields(citation))
+    return "".join(f"{tag}  - {tidy(value)}\r\n" for tag, value in _fields(citation))
 
 
 def _fields(citation: Citation) -> Iterator[tuple[str, str]]:

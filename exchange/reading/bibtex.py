@@ -27,7 +27,7 @@ from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid, shorten_list
 from exchange.reading.textfiles import decode, is_too_large
-from exchange.reading.values import check_program, tidy
+from exchange.reading.values import check_program, tidy, tidy_each
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 from markup.tex import WORDS
 
@@ -219,7 +219,7 @@ class EntryReader:
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
-            keywords=UNSTATED if keywords is None else tuple(dict.fromkeys(filter(None, map(tidy, terms)))),
+            keywords=UNSTATED if keywords is None else tidy_each(terms),
             pages=UNSTATED if pages is None else re.sub(r"\s*[-–]+\s*", "-", pages.strip()),
             doi=doi[0] if doi else UNSTATED,
             authors=self._authors(fields["author"], where) if "author" in fields else UNSTATED,

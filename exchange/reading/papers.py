@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.problems import Findings, Where
-from exchange.reading.values import UID, clean_text, slug, tidy
+from exchange.reading.values import UID, clean_text, slug, tidy, tidy_each
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
 # The lengths are limited so that a long text is scanned in linear time.
@@ -117,9 +117,7 @@ class PaperParts:
         if not printed_name:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
-        affiliation_names = tuple(
-            dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", affiliation)) for affiliation in affiliations)))
-        )
+        affiliation_names = tidy_each(E_MAIL.sub(" ", affiliation) for affiliation in affiliations)
         slugs = [slug(affiliation) for affiliation in affiliation_names]
         for key, affiliation in zip(slugs, affiliation_names, strict=True):
             self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=affiliation))
@@ -243,7 +241,7 @@ def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAut
     end = _name_end(part)
     for content in PARENTHESES.findall(part, end):
         if content.strip("0123456789+ "):
-            affiliations += map(tidy, content.split(";"))
+            affiliations += content.split(";")
         else:
             marks_in_parentheses += f" {content}"
     name_and_marks = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
@@ -252,6 +250,4 @@ def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAut
     signs = (marks[2] if marks else "") + part[-1:]
     name = name_and_marks[: marks.start()] if marks else name_and_marks
     affiliations += [affiliation_by_number[number] for number in numbers if number in affiliation_by_number]
-    return ParsedAuthor(
-        tidy(name.strip(" ,;*")), tuple(dict.fromkeys(filter(None, affiliations))), "*" in signs
-    )
+    return ParsedAuthor(tidy(name.strip(" ,;*")), tidy_each(affiliations), "*" in signs)

@@ -18,7 +18,6 @@ from django.utils.translation import gettext
 from exchange.files import Context
 from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.records import (
-    UNSTATED,
     PaperRecord,
     PersonRecord,
     PresentationRecord,
@@ -35,10 +34,7 @@ from exchange.records import (
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-TIME = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d(:\d\d(\.\d{1,6})?)?)"
-    r"(?P<offset>Z|[+-]\d\d:\d\d(:\d\d)?)?\Z"
-)
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d(:\d\d)?)?\Z")
 YEAR_RANGE = range(1900, 2201)
 INTEGER_RANGE = range(-(2**31), 2**31)
 
@@ -80,6 +76,11 @@ def tidy(text: str) -> str:
     return " ".join(text.split())
 
 
+def tidy_each(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts such as keywords or affiliations, tidied, each once and none empty."""
+    return tuple(dict.fromkeys(filter(None, map(tidy, texts))))
+
+
 def check_integer(number: int) -> int:
     if number not in INTEGER_RANGE:
         raise InvalidValueError(gettext("The number is too large."))
@@ -97,8 +98,7 @@ def parse_date(text: str) -> date:
 
 def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
     """Read `2026-07-08T10:00:00+09:00`. Without offset, it is a wall time in `zone`, then required."""
-    match = TIME.match(text)
-    if not match:
+    if not TIME.match(text):
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
         message = gettext('"%(text)s" is not a time. Write it as %(example)s.')
         raise InvalidValueError(message, text=short(text), example=example)
@@ -127,6 +127,10 @@ def _parse_iso[D: (date, datetime)](kind: type[D], text: str) -> D:
     except ValueError:
         message = gettext('"%(text)s" is not in the calendar or on the clock.')
         raise InvalidValueError(message, text=text) from None
+    return check_year(value)
+
+
+def check_year[D: (date, datetime)](value: D) -> D:
     if value.year not in YEAR_RANGE:
         message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
         raise InvalidValueError(message, year=value.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
@@ -252,9 +256,8 @@ def _describe_invalid_key(field: str, key: str) -> str:
 def _check_edition(program: Program, findings: Findings) -> None:
     edition, conference = program.edition, program.conference
     for record in (conference, edition):
-        key = key_of(record)[1] if record else UNSTATED
-        if record and is_stated(key) and not SLUG.match(key):
-            findings.problem(record.where, "slug", _describe_invalid_key("slug", key))
+        if record and is_stated(record.slug) and not SLUG.match(record.slug):
+            findings.problem(record.where, "slug", _describe_invalid_key("slug", record.slug))
     if edition is None:
         return
     first, last = edition.start_date, edition.end_date

@@ -5,14 +5,13 @@ The days of the edition determine which number of `7/8/2026` is the month. A dat
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.utils.translation import gettext
 
 from exchange.problems import short
-from exchange.reading.values import YEAR_RANGE, InvalidValueError
+from exchange.reading.values import YEAR_RANGE, InvalidValueError, check_year, tidy
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -50,7 +49,7 @@ class WrittenTime:
 
 def parse_written_time(text: str, days: tuple[date, date] | None = None) -> WrittenTime:
     """Read a cell of dates and times. `days`: first and last of the edition. Raises `InvalidValueError`."""
-    text = " ".join(text.split())
+    text = tidy(text)
     if SERIAL.match(text) and int(float(text)) in SERIAL_RANGE:
         moment = FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))
         return WrittenTime(moment.date(), moment.time() if "." in text else None)
@@ -61,11 +60,8 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
     offset = OFFSET.search(clock_text) if ISO.match(text) else None
     clock_text = clock_text[: offset.start(1)] if offset else clock_text
     clock_text = clock_text.replace("T", " ", 1).strip(" ,;()") if day else clock_text.strip(" ,;()")
-    clocks = (
-        [_parse_clock(part, text) for part in SPAN_SEPARATOR.split(clock_text) if part.strip(" ,")][:2]
-        if clock_text
-        else []
-    )
+    parts = [part for part in SPAN_SEPARATOR.split(clock_text) if part.strip(" ,")]
+    clocks = [_parse_clock(part, text) for part in parts][:2]
     if not (day or clocks):
         raise _invalid_time(text)
     start, end = [*clocks, None, None][:2]
@@ -153,10 +149,7 @@ def _make_date(text: str, year: str | int, month: str | int, day: str | int) -> 
     except ValueError:
         message = gettext("“%(text)s” is not in the calendar.")
         raise InvalidValueError(message, text=short(text)) from None
-    if result.year not in YEAR_RANGE:
-        message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
-        raise InvalidValueError(message, year=result.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
-    return result
+    return check_year(result)
 
 
 def _date_from_month_name(
@@ -190,7 +183,7 @@ def _date_from_numbers(text: str, match: re.Match[str], days: tuple[date, date] 
         date(candidate_year, month, day)
         for candidate_year in years
         for month, day in dict.fromkeys(orders)
-        if candidate_year in YEAR_RANGE and 1 <= month <= 12 and _is_valid_date(candidate_year, month, day)
+        if candidate_year in YEAR_RANGE and _is_valid_date(candidate_year, month, day)
     ]
     candidates_in_edition = [day for day in candidates if days and days[0] <= day <= days[1]]
     likely = candidates_in_edition or candidates
@@ -213,26 +206,24 @@ def _is_valid_date(year: int, month: int, day: int) -> bool:
 
 # Any week can be used to test whether a text could name one of its days.
 SAMPLE_DAYS = (date(2024, 1, 1), date(2024, 1, 7))
+# A longer cell is no date.
+MAX_CELL_CHARS = 60
 
 
 def looks_like_date(text: str) -> bool:
-    return _looks_like(text, is_day=True)
+    """Return whether a cell states a day, possibly one that only the edition makes clear."""
+    if written := _parse_in_sample_days(text):
+        return written.day is not None
+    return len(text) <= MAX_CELL_CHARS and bool(NUMBERS.match(text) or NTH_DAY.match(text))
 
 
 def looks_like_time(text: str) -> bool:
-    return _looks_like(text, is_day=False)
+    """Return whether a cell states a day, a time of day or both."""
+    return _parse_in_sample_days(text) is not None
 
 
-def _looks_like(text: str, *, is_day: bool) -> bool:
-    if len(text) > 60:
-        return False
+def _parse_in_sample_days(text: str) -> WrittenTime | None:
     try:
-        written = parse_written_time(text, SAMPLE_DAYS)
+        return parse_written_time(text, SAMPLE_DAYS) if len(text) <= MAX_CELL_CHARS else None
     except InvalidValueError:
-        return bool(NUMBERS.match(text) or NTH_DAY.match(text)) and any(map(str.isdigit, text)) and is_day
-    return written.day is not None if is_day else written.day is not None or written.start is not None
-
-
-def has_day(cells: Sequence[str]) -> bool:
-    """Return whether the cells state days, not only times of day."""
-    return any(map(looks_like_date, filter(None, cells)))
+        return None

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from exchange.files import Context
 from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, guess_session_kind
+from exchange.reading.values import tidy
 
 # Characters that XML 1.0 forbids, and invisible control characters.
 INVALID_XML_CHARS = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -74,7 +75,7 @@ def pick_language(value: object) -> str:
 
 def clean_line(text: str) -> str:
     """Return a text on one line, without invalid characters."""
-    return " ".join(INVALID_XML_CHARS.sub("", text).split())
+    return tidy(INVALID_XML_CHARS.sub("", text))
 
 
 def clean_text(text: str) -> str:

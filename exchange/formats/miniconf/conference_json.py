@@ -24,7 +24,7 @@ from exchange.reading.papers import (
     parse_authors,
     shorten_list,
 )
-from exchange.reading.values import slug, tidy
+from exchange.reading.values import slug, tidy, tidy_each
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -126,7 +126,7 @@ class ConferenceReader:
             lay_summary=UNSTATED if is_beginning else escape_markdown(summary),
             status="published",
             authors=self._authors(row),
-            keywords=tuple(dict.fromkeys(filter(None, map(tidy, row.texts("keywords"))))) or UNSTATED,
+            keywords=tidy_each(row.texts("keywords")) or UNSTATED,
             topic=self.papers.parts.topic(row.text("track"), row.where),
             track=tidy(row.text("program")),
             decision=tidy(row.text("category", "paper_type")),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from exchange.problems import Findings
 from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, make_uid
 from exchange.reading.sheets import Sheet, SheetRow
-from exchange.reading.values import tidy
+from exchange.reading.values import tidy, tidy_each
 from exchange.records import UNSTATED, MaterialRecord, PaperRecord
 
 REQUIRED_COLUMNS = {"uid", "title", "authors"}
@@ -46,9 +46,7 @@ class PaperReader:
             authors=tuple(self.parts.author(name, row.where) for name in split_cell(cells["authors"])),
             materials=tuple(link_material(cells[name], kind, row) for name, kind in links) or UNSTATED,
             abstract=escape_markdown(cells["abstract"].strip()) if "abstract" in columns else UNSTATED,
-            keywords=tuple(dict.fromkeys(split_cell(cells["keywords"])))
-            if "keywords" in columns
-            else UNSTATED,
+            keywords=tidy_each(cells["keywords"].split("|")) if "keywords" in columns else UNSTATED,
             topic=self.parts.topic(cells["track"], row.where) if "track" in columns else UNSTATED,
             track=tidy(cells["paper_type"]) if "paper_type" in columns else UNSTATED,
         )

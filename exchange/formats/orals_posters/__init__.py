@@ -27,10 +27,9 @@ from exchange.formats.orals_posters.records import (
     TopicTree,
     read,
     recognizes,
-    split_affiliations,
     split_repeated_authors,
 )
-from exchange.reading.values import program_zone, slug, tidy
+from exchange.reading.values import program_zone, slug, tidy, tidy_each
 from exchange.records import (
     AuthorRecord,
     PaperRecord,
@@ -212,7 +211,7 @@ class EventWriter:
             key = stable_number("", "person", person.uid)
         url = f"{self.site}/people/{person.uid}/" if self.site and person.uid else ""
         affiliations = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
-        institution = "; ".join(split_affiliations(";".join(affiliations)))
+        institution = "; ".join(tidy_each(";".join(affiliations).split(";")))
         return EventAuthor(name, key, url, institution) if name else None
 
 

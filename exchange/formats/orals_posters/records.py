@@ -26,7 +26,7 @@ from exchange.formats.orals_posters.events import (
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import PaperParts
 from exchange.reading.textfiles import describe_place, read_head, read_object, top_level_names
-from exchange.reading.values import check_program, clean_text, program_zone, shorten_key, slug, tidy
+from exchange.reading.values import check_program, clean_text, program_zone, shorten_key, slug, tidy_each
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -111,10 +111,6 @@ def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAu
     return distinct, repeats
 
 
-def split_affiliations(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(tidy, text.split(";")))))
-
-
 class PaperReader:
     """Builds papers from groups of events, and collects their topics and institutions."""
 
@@ -191,7 +187,7 @@ class PaperReader:
             uid = own_page[1]
         elif author.id is not None:
             ids = ((public_host(author.url) or FALLBACK_HOST, str(author.id)),)
-        affiliations = split_affiliations(author.institution)
+        affiliations = tidy_each(author.institution.split(";"))
         return self.parts.author(author.name, event.where, affiliations=affiliations, uid=uid, ids=ids)
 
 

@@ -17,7 +17,8 @@ from exchange.formats.spreadsheet.guess import has_headings
 from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.reading.grids import Grid
 from exchange.reading.textfiles import decode
-from exchange.reading.written_times import has_day, looks_like_time
+from exchange.reading.values import tidy
+from exchange.reading.written_times import looks_like_date, looks_like_time
 
 # A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
@@ -72,9 +73,7 @@ def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool)
     """Return the names of columns: their headings, or letters as in spreadsheets."""
     cells = list(lines[0]) if lines and has_header else []
     cells += [""] * (width - len(cells))
-    return [
-        " ".join(cell[:MAX_SHOWN_CHARS].split()) or column_name(index) for index, cell in enumerate(cells)
-    ]
+    return [tidy(cell[:MAX_SHOWN_CHARS]) or column_name(index) for index, cell in enumerate(cells)]
 
 
 def column_name(index: int) -> str:
@@ -102,7 +101,7 @@ def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
     samples: list[list[str]] = [[] for _ in range(width)]
     for cells in lines:
         for index, cell in enumerate(cells[:width]):
-            text = short(" ".join(cell.split()), MAX_SAMPLE_CHARS)
+            text = short(tidy(cell), MAX_SAMPLE_CHARS)
             if text and len(samples[index]) < MAX_SAMPLES and text not in samples[index]:
                 samples[index].append(text)
     return samples
@@ -201,7 +200,8 @@ def mapping_problems(
         )
     time_fields = [field_name for field_name in ("start", "end") if field_name in fields]
     time_cells = [cell for field_name in time_fields for cell in samples[columns.index(field_name)]]
-    if time_cells and not (fields & {"date", "session"} or is_one_day or has_day(time_cells)):
+    has_day = fields & {"date", "session"} or is_one_day or any(map(looks_like_date, time_cells))
+    if time_cells and not has_day:
         message = gettext(
             "The times have no date: “%(sample)s”. Choose a column with the date, or leave the times out."
         )

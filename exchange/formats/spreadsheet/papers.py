@@ -27,7 +27,7 @@ from exchange.reading.papers import (
     parse_authors,
     shorten_list,
 )
-from exchange.reading.values import tidy
+from exchange.reading.values import tidy, tidy_each
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -388,4 +388,4 @@ def split_list(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
     )
     for separator in separators:
         cell = cell.replace(separator, "\0")
-    return tuple(dict.fromkeys(filter(None, map(tidy, cell.split("\0")))))
+    return tidy_each(cell.split("\0"))
