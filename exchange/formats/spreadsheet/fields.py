@@ -27,16 +27,10 @@ class Field:
     holds: str = ""
 
 
-PAPER_GROUP, AUTHORS_GROUP, PROGRAM_GROUP, TIMES_GROUP, MATERIAL_GROUP = (
-    _("Paper"),
-    _("Authors"),
-    _("Program"),
-    _("Times"),
-    _("Material"),
-)
+MATERIAL_GROUP = _("Material")
 # If a heading matches several fields, the first free one that accepts the samples is used.
 GROUPS: dict[str | Promise, tuple[Field, ...]] = {
-    PAPER_GROUP: (
+    _("Paper"): (
         Field(
             "uid",
             _("Paper ID"),
@@ -89,7 +83,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
         Field("license", _("License"), "license, licence"),
         Field("award", _("Award"), "award, award name, prize, distinction"),
     ),
-    AUTHORS_GROUP: (
+    _("Authors"): (
         Field(
             "authors",
             _("Authors"),
@@ -145,7 +139,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "author position, author order, order, position, author #, author number, author no",
         ),
     ),
-    PROGRAM_GROUP: (
+    _("Program"): (
         Field(
             "kind",
             _("Kind of presentation"),
@@ -167,7 +161,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "poster id, poster position, poster location, poster",
         ),
     ),
-    TIMES_GROUP: (
+    _("Times"): (
         Field("date", _("Date"), "date, day, session date, presentation date, session day", holds="date"),
         Field(
             "start",

@@ -5,7 +5,7 @@ by the cells. Each field is guessed at most once, unless several columns may fil
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, Field, fold_heading
@@ -24,9 +24,9 @@ MIN_SIMILARITY = 0.87
 # A longer cell is not a heading.
 MAX_HEADING_CHARS = 80
 # Tests for the cells of a field, by `Field.holds`.
-CELL_TESTS = {
-    "url": lambda cell: bool(WEB_ADDRESS.match(cell)),
-    "doi": lambda cell: bool(DOI.match(cell)),
+CELL_TESTS: dict[str, Callable[[str], object]] = {
+    "url": WEB_ADDRESS.match,
+    "doi": DOI.match,
     "status": lambda cell: cell.casefold() in STATUSES,
     "date": looks_like_date,
     "time": looks_like_time,
@@ -80,12 +80,15 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
 
 def can_hold(field: Field, cells: Sequence[str]) -> bool:
     """Return whether a field accepts the cells of a column. An empty column fits every field."""
-    if field.name == "board" and cells and all(map(WEB_ADDRESS.match, cells)):
+    if not cells:
+        return True
+    if field.name == "board" and all(map(WEB_ADDRESS.match, cells)):
         return False
-    if _is_e_mail(cells) and field.name not in ("authors", "name"):
+    # E-mail addresses are never imported.
+    if field.name not in ("authors", "name") and all(map(E_MAIL.fullmatch, cells)):
         return False
     test = CELL_TESTS.get(field.holds)
-    return not cells or test is None or any(map(test, cells))
+    return test is None or any(map(test, cells))
 
 
 def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
@@ -107,9 +110,7 @@ def _fields_of_numbered_heading(heading: str, cells: Sequence[str], *, has_id: b
 
 def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
     name = fold_heading(heading)
-    if name in DERIVED_LISTS:
-        return ()
-    if not MIN_SIMILAR_CHARS <= len(name) <= MAX_HEADING_CHARS:
+    if name in DERIVED_LISTS or not MIN_SIMILAR_CHARS <= len(name) <= MAX_HEADING_CHARS:
         return ()
     similar = get_close_matches(name, BY_HEADING, n=1, cutoff=MIN_SIMILARITY)
     return BY_HEADING[similar[0]] if similar else ()
@@ -122,11 +123,6 @@ def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
         yield from (FIELDS[name] for name, pattern in KIND_BY_URL if all(map(pattern.search, cells)))
     elif all(map(looks_like_date, cells)) and not REVIEW_DATES.search(heading):
         yield FIELDS["date"]
-
-
-def _is_e_mail(cells: Sequence[str]) -> bool:
-    """Return whether all cells are e-mail addresses, which are never imported."""
-    return bool(cells) and all(E_MAIL.fullmatch(cell) for cell in cells)
 
 
 def has_headings(lines: Sequence[Sequence[str]]) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -62,7 +63,6 @@ class PaperReader:
         self.awards: dict[str, AwardRecord] = {}
         self.author_marks: list[tuple[str, str, str, Where]] = []
         self.has_papers = False
-        self.known_uids_by_title: dict[str, list[str]] | None = None
         self.known_papers = {paper.key for paper in context.known("paper")}
         self.known_awards: dict[str, str] = {}
         for award in context.known("award"):
@@ -118,12 +118,15 @@ class PaperReader:
         """Return the uid of the edition's paper of this title, else one made from the title."""
         if not title:
             return ""
-        if self.known_uids_by_title is None:
-            self.known_uids_by_title = defaultdict(list)
-            for paper in self.context.known("paper"):
-                self.known_uids_by_title[fold_title(paper.name)].append(paper.key)
-        uids = self.known_uids_by_title.get(fold_title(self.source(title)), [])
+        uids = self._known_uids_by_title.get(fold_title(self.source(title)), [])
         return uids[0] if len(uids) == 1 else make_uid(title)
+
+    @cached_property
+    def _known_uids_by_title(self) -> dict[str, list[str]]:
+        uids_by_title: dict[str, list[str]] = defaultdict(list)
+        for paper in self.context.known("paper"):
+            uids_by_title[fold_title(paper.name)].append(paper.key)
+        return uids_by_title
 
     def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
         where = row.where

@@ -5,11 +5,10 @@ room of its rows. Presentations are matched by paper and kind, and if there are 
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import groupby
 
 from django.utils.translation import gettext
 
@@ -329,25 +328,22 @@ class ScheduleReader:
 
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
         """Return new and changed sessions, and the presentations."""
-        sessions = [record for session in self._assign_uids() if (record := self._session_record(session))]
+        self._assign_uids()
+        sessions = filter(None, map(self._session_record, self.sessions.values()))
         presentations = [self._presentation(appearance) for appearance in self.appearances.values()]
         return tuple(sessions), tuple(presentations)
 
-    def _assign_uids(self) -> list[NewSession]:
+    def _assign_uids(self) -> None:
         """Give new sessions their uids, made from the title, and from the day if a title repeats."""
         used_uids = {session.key for session in self.context.known("session")}
-        sorted_sessions = sorted(self.sessions.items(), key=lambda item: item[0][0])
-        for _title, group in groupby(sorted_sessions, key=lambda item: item[0][0]):
-            sessions_of_title = list(group)
-            for (_, day), session in sessions_of_title:
-                if session.known:
-                    session.uid = session.known.key
-                    continue
-                uid = slug(session.title)
-                session.uid = (
-                    slug(f"{uid} {day}") if day and (len(sessions_of_title) > 1 or uid in used_uids) else uid
-                )
-        return list(self.sessions.values())
+        title_counts = Counter(title for title, _day in self.sessions)
+        for (title, day), session in self.sessions.items():
+            if session.known:
+                session.uid = session.known.key
+                continue
+            uid = slug(session.title)
+            is_repeated = title_counts[title] > 1 or uid in used_uids
+            session.uid = slug(f"{uid} {day}") if day and is_repeated else uid
 
     def _session_record(self, session: NewSession) -> SessionRecord | None:
         room = _shared_value(session.rooms)
