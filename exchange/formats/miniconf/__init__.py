@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
-from exchange.formats.miniconf.conference_json import add_conference, is_conference
+from exchange.formats.miniconf.conference_json import ConferenceReader, is_conference
 from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
 from exchange.formats.miniconf.rows import SiteRow, Times, clean_title, read_json_texts
 from exchange.formats.miniconf.sessions import SessionReader
@@ -145,7 +145,7 @@ class SiteReader:
             self.committee = tuple(_read_committee(content["committee"], name, self.findings))
             return True
         if isinstance(content, dict) and is_conference(content):
-            add_conference(content, name, self.papers, sessions)
+            ConferenceReader(SiteRow(content, Where(name)), self.papers, sessions).read()
             return True
         return sessions.add(content, name)
 

@@ -6,8 +6,6 @@ in it; a plenary, tutorial or workshop is the session itself, with people and te
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from itertools import chain
 
 from django.utils.translation import gettext
 
@@ -57,16 +55,8 @@ NOT_A_PERSON = re.compile(
 )
 
 
-def is_conference(content: object) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(content.get(name), dict) for name in ("papers", "sessions")
-    )
-
-
-def add_conference(
-    content: dict[str, object], file: str, papers: PaperReader, sessions: SessionReader
-) -> None:
-    ConferenceReader(SiteRow(content, Where(file)), papers, sessions).read()
+def is_conference(content: dict[str, object]) -> bool:
+    return all(isinstance(content.get(name), dict) for name in ("papers", "sessions"))
 
 
 class ConferenceReader:
@@ -77,8 +67,10 @@ class ConferenceReader:
         # The keys of papers by the event to which they belong.
         self.papers_by_event: dict[str, list[str]] = defaultdict(list)
         # Events, and the descriptions of plenaries, tutorials and workshops, by key.
-        self.events = dict(self._contents_by_key("events"))
-        self.descriptions = dict(chain.from_iterable(map(self._contents_by_key, DESCRIBED_EVENT_LISTS)))
+        self.events = {key: row.content for key, row in self._rows_by_key("events")}
+        self.descriptions = {
+            key: row.content for name in DESCRIBED_EVENT_LISTS for key, row in self._rows_by_key(name)
+        }
 
     def read(self) -> None:
         self.papers.has_table = True
@@ -93,9 +85,6 @@ class ConferenceReader:
         if untimed:
             message = gettext("Sessions without a time were left out: %(names)s.")
             self.sessions.findings.note("warning", self.document.where, message, names=shorten_list(untimed))
-
-    def _contents_by_key(self, name: str) -> Iterator[tuple[str, dict[str, object]]]:
-        return ((key, row.content) for key, row in self._rows_by_key(name))
 
     def _rows_by_key(self, name: str) -> list[tuple[str, SiteRow]]:
         value = self.document.content.get(name)
@@ -166,10 +155,11 @@ class ConferenceReader:
                 for person in people
             ),
         )
-        for name, event in paper_events if session else ():
-            self._add_event(name, event, row, session)
+        if session:
+            for name, event in paper_events:
+                self._add_event(name, event, row, session)
 
-    def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord | None) -> None:
+    def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord) -> None:
         """Add the session of one track in a block, in one room."""
         track = tidy(event.text("track"))
         session = self.sessions.add_session(
@@ -179,7 +169,7 @@ class ConferenceReader:
             title=escape_markdown(f"{tidy(event.text('session'))}: {track}" if track else name),
             kind=guess_session_kind(f"{event.text('type')} {name}", "oral", PAPER_KINDS),
             room=self._room(event.text("room")),
-            parent=parent and parent.uid,
+            parent=parent.uid,
             roles=tuple(
                 RoleRecord(where=event.where, person=PersonRef(where=event.where, name=chair), role="chair")
                 for chair in _names(event, "chairs")

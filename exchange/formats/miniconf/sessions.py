@@ -231,7 +231,7 @@ class SessionReader:
             self._assumed_ends += 1
         if start is None or end is None:
             return None
-        session = SessionRecord(where=where, start=start, end=end, **{"status": "published", **values})
+        session = SessionRecord(where=where, start=start, end=end, status="published", **values)
         self.sessions.append(session)
         return session
 
