@@ -29,15 +29,12 @@ def write_table(name: str, program: Program, context: Context) -> OutputFile:
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write a workbook of the whole program, then one for each table for separate download."""
     zone = program_zone(program, context)
-    single_records = {"conference": program.conference, "edition": program.edition}
-    table_names = [
-        name
+    sheets = (
+        (name, table_lines(name, program, zone))
         for name, table in TABLES.items()
-        if single_records.get(table.parent or name, program) is not None
-    ]
-    yield OutputFile(
-        f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in table_names)
+        if getattr(program, table.parent or name) is not None
     )
+    yield OutputFile(f"{context.edition}.xlsx", workbook(sheets))
     for name in DOWNLOAD_TABLES:
         yield write_table(name, program, context)
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
+# The extensions of tables as text.
+TEXT_EXTENSIONS = ("csv", "tsv", "txt")
 SEPARATORS = (",", ";", "\t", "|")
 # The encodings that a chair can choose; UTF-8 is assumed first.
 ENCODINGS = (
@@ -118,25 +120,25 @@ def read_grids(
     Windows-1252, for a page that shows the result. Without `has_titles`, the first row that is not empty
     names the columns.
     """
-    all_grids: list[Grid] = []
+    grids: list[Grid] = []
     for file_index, source in enumerate(sources):
         if source.content.startswith(ZIP_SIGNATURES):
-            grids = _read_workbook(file_index, source, findings, max_rows)
-        else:
-            dialect = (dialects or {}).get(file_index, TextDialect())
-            encoding = find_encoding(source, findings, dialect.encoding, any_encoding=any_encoding)
+            grids += _read_workbook(file_index, source, findings, max_rows)
+            continue
+        dialect = (dialects or {}).get(file_index, TextDialect())
+        encoding = find_encoding(source, findings, dialect.encoding, any_encoding=any_encoding)
+        if not encoding:
+            continue
+        separator = dialect.separator
+        if separator not in SEPARATORS:
             line_count = GUESSED_LINES if has_titles else 1
-            separator = dialect.separator
-            if encoding and separator not in SEPARATORS:
-                separator = guess_separator(open_text(source, encoding).read(GUESSED_CHARS), line_count)
-            grid = Grid(
-                file_index, "", source.name, dialect=TextDialect(separator, encoding or ""), is_text=True
-            )
-            grids = [grid] if encoding and _read_text(grid, source, findings, max_rows) else []
-        all_grids += grids
-    for grid in all_grids if has_titles else ():
+            separator = guess_separator(open_text(source, encoding).read(GUESSED_CHARS), line_count)
+        grid = Grid(file_index, "", source.name, dialect=TextDialect(separator, encoding), is_text=True)
+        if _read_text(grid, source, findings, max_rows):
+            grids.append(grid)
+    for grid in grids if has_titles else ():
         del grid.lines[: _count_title_rows(grid)]
-    return all_grids
+    return grids
 
 
 # Text

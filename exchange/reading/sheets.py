@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where
 from exchange.reading.archives import WORKBOOK_XML, is_workbook
-from exchange.reading.grids import FORMULA_GUARD, FORMULA_SIGNS, SEPARATORS, Grid, read_grids
+from exchange.reading.grids import FORMULA_GUARD, FORMULA_SIGNS, Grid, guess_separator, read_grids
 from exchange.reading.textfiles import HEAD_BYTES, read_head
 
 # The number of characters of a chunk.
@@ -106,7 +106,7 @@ def csv_chunks(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
 def header_columns(source: Source) -> set[str]:
     line = read_head(source).lstrip("\r\n").partition("\n")[0]
     try:
-        row = next(csv.reader(io.StringIO(line), delimiter=max(SEPARATORS, key=line.count)), [])
+        row = next(csv.reader([line], delimiter=guess_separator(line, 1)), [])
     except csv.Error:
         return set()
     return {column_name(cell) for cell in row} - {""}

@@ -24,7 +24,7 @@ from exchange.formats.spreadsheet.mapping import (
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import is_workbook
-from exchange.reading.grids import Grid, TextDialect, read_grids
+from exchange.reading.grids import TEXT_EXTENSIONS, Grid, TextDialect, read_grids
 from exchange.reading.papers import shorten_list
 from exchange.reading.sheets import header_columns
 from exchange.reading.textfiles import extension
@@ -32,7 +32,6 @@ from exchange.reading.values import check_program
 from exchange.records import Program
 
 MAPPING_SUFFIXES = (".toml", ".json")
-TEXT_EXTENSIONS = ("csv", "tsv", "txt")
 # The number of rows from which columns are guessed.
 MAX_GUESS_ROWS = 50
 

@@ -29,12 +29,11 @@ from exchange.formats.tables.rows import (
 )
 from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.reading.archives import is_workbook, member_names, pack_zip, unpack
+from exchange.reading.grids import TEXT_EXTENSIONS
 from exchange.reading.sheets import Sheet, header_columns, read_sheets, write_sheet
 from exchange.reading.values import InvalidValueError, check_program, get_zone, key_of, program_zone
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
-TEXT_EXTENSIONS = ("csv", "tsv", "txt")
-EXTENSIONS = ("zip", *TEXT_EXTENSIONS, "xlsx")
 MAX_MENU_DEPTH = 20
 
 
@@ -218,7 +217,7 @@ FORMAT = Format(
     name="tables",
     label=_("Tables (CSV)"),
     description=_("A set of CSV files, or one ZIP of them, to edit in a spreadsheet."),
-    extensions=EXTENSIONS,
+    extensions=("zip", *TEXT_EXTENSIONS, "xlsx"),
     media_type="application/zip",
     read=read,
     write=write,
