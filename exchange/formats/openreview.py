@@ -64,7 +64,12 @@ OMISSION_REASONS = {
     "retracted_acceptance": _("retracted"),
     "submission": _("not decided"),
 }
-OMITTED_VENUE = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
+# In names of venues, words that mean the same.
+OMITTED_VENUE = re.compile(
+    r"(?P<desk_rejected_submission>desk.?reject)|(?P<rejected_submission>reject)"
+    r"|(?P<withdrawn_submission>withdraw)|(?P<retracted_acceptance>retract)|(?P<submission>^submitted to\b)",
+    re.IGNORECASE,
+)
 # The fields that are lists; lists in other fields are joined to text.
 LIST_FIELDS = ("keywords", "authors", "authorids")
 
@@ -177,16 +182,7 @@ def omission_reason(content: JsonObject) -> str:
     if venue_name in OMISSION_REASONS:
         return str(OMISSION_REASONS[venue_name])
     match = OMITTED_VENUE.search(content.line("venue"))
-    if not match:
-        return ""
-    word = (match[1] or "").lower().replace(" ", "-")
-    venue_by_word = {
-        "desk": "desk_rejected_submission",
-        "reje": "rejected_submission",
-        "with": "withdrawn_submission",
-        "retr": "retracted_acceptance",
-    }
-    return str(OMISSION_REASONS[venue_by_word.get(word[:4], "submission")])
+    return str(OMISSION_REASONS[match.lastgroup or ""]) if match else ""
 
 
 def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
