@@ -62,8 +62,9 @@ def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
     return True
 
 
-def extension(source: Source) -> str:
-    return PurePath(source.name).suffix[1:].casefold()
+def extension(file_name: str) -> str:
+    """Return such as "csv", in lower case."""
+    return PurePath(file_name).suffix[1:].casefold()
 
 
 def read_head(source: Source) -> str:

@@ -26,9 +26,8 @@ from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef
 
 # Keys of the file about the site.
 CONFIG_KEYS = {"tagline", "site_title", "proceedings_title"}
-TABLES = (".csv", ".tsv")
-YAMLS = (".yml", ".yaml")
-JSONS = (".json",)
+TABLES = ("csv", "tsv")
+YAMLS = ("yml", "yaml")
 # Tables of events, whose columns may be those of papers.
 EVENT_TABLE_NAMES = re.compile(
     r"(workshops?|tutorials?|(invited_?)?(speakers?|talks?)|socials?|keynotes?|panels?|plenar\w*)\Z",
@@ -46,19 +45,19 @@ OMITTED_FILES = (
 
 
 def has_known_extension(name: str) -> bool:
-    return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS, *JSONS) and not name.startswith(".")
+    return extension(name) in (*TABLES, *YAMLS, "json") and not name.startswith(".")
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Return whether there are YAML files, tables of papers in this layout, or `conference.json`."""
-    if len(sources) == 1 and extension(sources[0]) == "json":
+    if len(sources) == 1 and extension(sources[0].name) == "json":
         beginning = read_head(sources[0])
         return '"paper_ids"' in beginning and bool(
             top_level_names(beginning) & {"events", "papers", "sessions"}
         )
     names = [name for source in sources for name in (member_names(source) or [source.name])]
-    has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
-    tables = [source for source in sources if extension(source) in ("csv", "tsv")]
+    has_yaml = any(extension(name) in YAMLS for name in names)
+    tables = [source for source in sources if extension(source.name) in TABLES]
     has_papers = any(header_columns(table) >= REQUIRED_COLUMNS for table in tables)
     file_names = (PurePath(name).name for name in names if not name.endswith("/"))
     return (has_yaml or has_papers) and all(map(has_known_extension, file_names))
@@ -77,11 +76,11 @@ class SiteReader:
         self.unknown_files: list[str] = []
 
     def add(self, file: Source) -> None:
-        suffix, stem = PurePath(file.name).suffix.casefold(), PurePath(file.name).stem
+        suffix, stem = extension(file.name), PurePath(file.name).stem
         reason = next((reason for pattern, reason in OMITTED_FILES if pattern.search(stem)), None)
         if reason:
             self._note_omission(Where(file.name), str(reason))
-        elif suffix in JSONS:
+        elif suffix == "json":
             self.contents[file.name] = read_json_texts(file, self.findings)
         elif suffix in YAMLS:
             self.contents[file.name] = read_yaml(file, self.findings)

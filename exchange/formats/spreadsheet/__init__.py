@@ -4,7 +4,6 @@ A mapping file assigns columns to fields; other columns are guessed. `tables` re
 """
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -31,13 +30,12 @@ from exchange.reading.textfiles import extension
 from exchange.reading.values import check_program
 from exchange.records import Program
 
-MAPPING_SUFFIXES = (".toml", ".json")
 # The number of rows from which columns are guessed.
 MAX_GUESS_ROWS = 50
 
 
 def is_mapping(source: Source) -> bool:
-    return PurePath(source.name).suffix.casefold() in MAPPING_SUFFIXES
+    return extension(source.name) in ("toml", "json")
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -141,7 +139,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def _is_table(source: Source) -> bool:
     """Return whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
-    suffix = extension(source)
+    suffix = extension(source.name)
     if suffix in ("xlsx", "xlsm"):
         return is_workbook(source)
     columns = header_columns(source) if suffix in TEXT_EXTENSIONS else set()

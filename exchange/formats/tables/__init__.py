@@ -31,6 +31,7 @@ from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.reading.archives import is_workbook, member_names, pack_zip, unpack
 from exchange.reading.grids import TEXT_EXTENSIONS
 from exchange.reading.sheets import Sheet, header_columns, read_sheets, write_sheet
+from exchange.reading.textfiles import extension
 from exchange.reading.values import InvalidValueError, check_program, get_zone, key_of, program_zone
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
@@ -70,9 +71,8 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def table_of_file(file: str, endings: Sequence[str]) -> str:
     """Return the table named by a file such as `papers.csv` or `2026-papers.csv`; empty if there is none."""
-    path = PurePath(file)
-    name = path.stem.casefold().rpartition("-")[2]
-    return name if name in TABLES and path.suffix[1:].casefold() in endings else ""
+    name = PurePath(file).stem.casefold().rpartition("-")[2]
+    return name if name in TABLES and extension(file) in endings else ""
 
 
 def _read_tables(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
