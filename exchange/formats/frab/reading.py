@@ -164,7 +164,7 @@ def _listed_events(
 class EventReader:
     """Collector of records. `host`: the namespace of people's numbers; `base_url`: base of relative links."""
 
-    def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str = "") -> None:
+    def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str) -> None:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
         # People by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
@@ -233,7 +233,6 @@ class EventReader:
         session_links, materials = self._links(raw)
         status = "cancelled" if is_cancelled else STATUS_BY_STATE.get(state, "published")
         people = list(self._people(raw))
-        authors = [person for person, role in people if role == "speaker"]
         session_kind, presentation_kind = self._kinds(raw)
         is_talk = bool(raw.line("track") or materials or presentation_kind == DEMO)
         self.sessions[uid] = SessionRecord(
@@ -262,7 +261,7 @@ class EventReader:
                 abstract=text,
                 topic=self._topic(raw.line("track")),
                 status="draft" if status == "draft" else "published",
-                authors=tuple(AuthorRecord(person=person) for person in authors),
+                authors=tuple(AuthorRecord(person=person) for person, role in people if role == "speaker"),
                 materials=tuple(materials),
                 where=raw.where,
             )

@@ -4,7 +4,7 @@ Each event is converted to its structure in `schedule.json`, which `formats.frab
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, tzinfo
 
 from django.utils.translation import gettext
@@ -92,12 +92,10 @@ def _resolve_name(reference: object, object_by_key: dict[str, Content]) -> str:
     return pick_language(target.get("name") or target.get("slug"))
 
 
-def _translate_texts(content: "Content | object") -> Content:
+def _translate_texts(content: Mapping[str, object]) -> Content:
     """Return an object with its texts in one language."""
-    fields: Content = dict(content) if isinstance(content, dict) else {}
-    return fields | {
-        name: pick_language(fields[name]) for name in TEXTS if isinstance(fields.get(name), dict)
-    }
+    texts = {name: pick_language(content[name]) for name in TEXTS if isinstance(content.get(name), dict)}
+    return {**content, **texts}
 
 
 def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:

@@ -71,13 +71,12 @@ class TopicTree:
         return tuple(reversed(names.values()))
 
 
-def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
+def group_by_paper(events: Sequence[InputRow]) -> list[list[InputRow]]:
     """Return each paper's events, the poster first: by uid, else related events, else title and author."""
-    all_events = list(events)
-    groups: dict[int, list[InputRow]] = {event.id: [event] for event in all_events}
+    groups: dict[int, list[InputRow]] = {event.id: [event] for event in events}
     uids: dict[str, int] = {}
     titles: dict[tuple[str, str], int] = {}
-    for event in sorted(all_events, key=lambda event: not event.uid):
+    for event in sorted(events, key=lambda event: not event.uid):
         title = (slug(event.name), event.authors[0].name if event.authors else "")
         related = next((other for other in event.related if other in groups), None)
         target = uids.setdefault(event.uid, event.id) if event.uid else related
@@ -89,7 +88,7 @@ def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
             large.extend(small)
             groups.update(dict.fromkeys((member.id for member in small), large))
     unique = {id(group): group for group in groups.values()}
-    order = {event.id: (event.kind != "poster", index) for index, event in enumerate(all_events)}
+    order = {event.id: (event.kind != "poster", index) for index, event in enumerate(events)}
     return [sorted(group, key=lambda event: order[event.id]) for group in unique.values()]
 
 
