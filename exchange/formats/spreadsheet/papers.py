@@ -188,7 +188,10 @@ class PaperReader:
             award = self.awards.get(key) or AwardRecord(
                 where=row.where, uid=key, name=UNSTATED if known_key else self.source(name), grants=()
             )
-            grants = (*stated(award.grants, ()), GrantRecord(where=row.where, paper=uid))
+            grants = stated(award.grants, ())
+            # A paper has a row for each of its presentations.
+            if uid not in [grant.paper for grant in grants]:
+                grants = (*grants, GrantRecord(where=row.where, paper=uid))
             self.awards[key] = replace(award, grants=grants)
 
     # Authors of a paper's row

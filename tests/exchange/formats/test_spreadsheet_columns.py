@@ -366,6 +366,12 @@ def test_award_topic_and_author_ids_are_read() -> None:
     assert (award.uid, [grant.paper for grant in stated(award.grants, ())]) == ("best-paper", ["1"])
 
 
+def test_award_in_each_row_of_a_paper_is_granted_once() -> None:
+    (award,) = read("id,title,kind,award\n1,A,oral,Best paper\n1,A,poster,Best paper\n").awards
+
+    assert [grant.paper for grant in stated(award.grants, ())] == ["1"]
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
