@@ -282,7 +282,7 @@ class SessionReader:
                 untimed_by_uid.pop(event.uid)
         for uid, rows in slots_by_event.items():
             self._add_slots(untimed_by_uid.pop(uid), rows)
-        self._untimed_events = list(untimed_by_uid.values())
+        self._untimed_events = [event for event in self._untimed_events if event.uid in untimed_by_uid]
 
     def _add_talk(self, event: Event, session: Stated[str | None]) -> None:
         where = event.row.where

@@ -590,6 +590,10 @@ def test_zip_made_on_macos_is_recognized_and_read_without_notes() -> None:
             {"papers.csv": "UID,title,authors\n1,A,A\n1,B,A\n"},
             'papers.csv, row 3, uid: Another paper has "1" too: row 2.',
         ),
+        (
+            {"speakers.csv": "UID,title,speaker\n1,Minds,Ann Abe\n1,Hands,Bo Li\n"},
+            'speakers.csv, row 3, uid: Another presentation has "1" too: row 2.',
+        ),
     ],
 )
 def test_unreadable_file_is_reported(files: dict[str, str], message: str) -> None:
