@@ -8,7 +8,7 @@ empty. All datetimes are aware.
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, get_args, get_origin, get_type_hints
 
 from exchange.problems import Note, Where
 
@@ -41,6 +41,12 @@ class Record:
     """Base of all records. `where` is the record's position in its file; comparisons ignore it."""
 
     where: Where = field(default=Where(), compare=False, repr=False)
+
+
+def field_types(record: type[Record]) -> dict[str, Any]:
+    """Return the type of each field of a record but `where`; of `Stated[T]` it is T."""
+    hints = {name: hint for name, hint in get_type_hints(record).items() if name != "where"}
+    return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
 
 
 def first_stated(name: str, *records: Record | None) -> Any:

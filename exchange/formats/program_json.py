@@ -36,7 +36,7 @@ from exchange.reading.values import (
     parse_datetime,
     program_zone,
 )
-from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, PersonRef, Program, Record, Stated
+from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, PersonRef, Program, Record
 
 FORMAT_NAME = "plenary-program"
 VERSION = 1
@@ -158,14 +158,8 @@ class Location:
         return Location(self.findings, self.where, f"{self.path}[{index}]")
 
 
-def _hints(record_type: type[Record]) -> dict[str, Any]:
-    """Return the type of each field of a record but `where`; of `Stated[T]` it is T."""
-    hints = {name: hint for name, hint in get_type_hints(record_type).items() if name != "where"}
-    return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
-
-
 RECORDS = [value for value in vars(records).values() if isinstance(value, type) and issubclass(value, Record)]
-HINTS = {record: _hints(record) for record in RECORDS}
+HINTS = {record: records.field_types(record) for record in RECORDS}
 DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
 # All names allowed in an object, including those of a person's reference.
 OBJECT_KEYS = {

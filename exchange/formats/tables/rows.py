@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -29,7 +29,7 @@ from exchange.reading.values import (
     remove_control_characters,
     slug,
 )
-from exchange.records import UNSTATED, AuthorRecord, MenuRecord, PersonRef, Program, Record, Stated, is_stated
+from exchange.records import UNSTATED, AuthorRecord, MenuRecord, PersonRef, Program, Record, is_stated
 
 FLAG_WORDS = {
     **dict.fromkeys(("yes", "true", "1", "y", "x", "wahr", "vrai"), True),
@@ -47,7 +47,6 @@ TRIMMED_COLUMNS = {
 # Columns of words that are never empty: an empty cell leaves them unstated.
 NEVER_EMPTY_COLUMNS = {"kind", "status", "mode", "accent", "timezone", "conference", "hero_focus"}
 LEVEL_COLUMN = "level"
-PERSON_FIELDS = ("name", "uid", "orcid", "ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,6 @@ CELL_TYPES: dict[object, CellType] = {
 
 
 def cell_type(hint: object) -> CellType:
-    if get_origin(hint) is Stated:
-        return cell_type(get_args(hint)[0])
     if get_origin(hint) is types.UnionType:
         return replace(cell_type(next(part for part in get_args(hint) if part is not type(None))), empty=None)
     return CELL_TYPES[hint]
@@ -163,19 +160,17 @@ class Table:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        hints = get_type_hints(self.record)
+        defaults = {field.name: field.default for field in fields(self.record)}
         columns: list[Column] = []
-        for field in fields(self.record):
-            hint = hints[field.name]
-            inner = get_args(hint)[0] if get_origin(hint) is Stated else hint
-            parts = get_args(inner)
-            is_list = get_origin(inner) is tuple and isinstance(parts[0], type)
-            if field.name == "where" or (is_list and issubclass(parts[0], Record)):
+        for name, hint in records.field_types(self.record).items():
+            parts = get_args(hint)
+            is_list = get_origin(hint) is tuple and isinstance(parts[0], type)
+            if is_list and issubclass(parts[0], Record):
                 continue
-            if PersonRef in (hint, *get_args(hint)):
-                columns += _columns_of_person(field.name)
+            if PersonRef in (hint, *parts):
+                columns += _columns_of_person(name)
             else:
-                columns.append(Column(field.name, field.name, cell_type(hint), field.default))
+                columns.append(Column(name, name, cell_type(hint), defaults[name]))
         return tuple(columns)
 
     @cached_property
@@ -185,10 +180,9 @@ class Table:
 
 def _columns_of_person(field: str) -> list[Column]:
     """Return a person's columns: `uid` in the table of people, `person uid` in the others."""
-    hints = get_type_hints(PersonRef)
     columns = []
-    for name in PERSON_FIELDS:
-        kind, heading = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
+    for name, hint in records.field_types(PersonRef).items():
+        kind, heading = cell_type(hint), "person_uid" if name == "uid" and field != "ref" else name
         columns.append(Column(heading, name, kind, kind.empty, of_person=True))
     return columns
 
