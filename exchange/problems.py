@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Self
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +150,16 @@ class Findings:
     def raise_problems(self) -> None:
         """Raise `ProgramError` if there is any problem."""
         if self._more:
-            count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
-            message = gettext("There are %(count)s more problems.") % {"count": count}
-            self._problems.append(Problem(Where(), "", message))
+            message = ngettext(
+                "There is %(count)d more problem.", "There are %(count)d more problems.", self._more
+            )
+            if self._more >= PROBLEMS_COUNTED:
+                message = ngettext(
+                    "There is at least %(count)d more problem.",
+                    "There are at least %(count)d more problems.",
+                    self._more,
+                )
+            self._problems.append(Problem(Where(), "", message % {"count": self._more}))
         if self._problems:
             raise ProgramError(self._problems)
 
