@@ -269,12 +269,16 @@ def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: 
     workbook = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
         continuations = _read_continuations(workbook)
-        for sheet in workbook.worksheets[: MAX_SHEETS + 1]:
-            if sheet.title != NOTES_SHEET:
-                sheet.reset_dimensions()
-                grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
-                _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
-                yield grid
+        sheets = [sheet for sheet in workbook.worksheets if sheet.title != NOTES_SHEET]
+        if len(sheets) > MAX_SHEETS:
+            message = gettext("The workbook has more than %(most_sheets)s sheets.")
+            findings.problem(Where(source.name), "", message, most_sheets=MAX_SHEETS)
+            return
+        for sheet in sheets:
+            sheet.reset_dimensions()
+            grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
+            _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
+            yield grid
     finally:
         workbook.close()
 

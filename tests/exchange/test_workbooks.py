@@ -82,6 +82,25 @@ def test_sheet_ends_after_too_many_blank_rows(monkeypatch: pytest.MonkeyPatch) -
     assert read_rows(["uid"], ["p1"], [None], [None], [None], ["p2"]) == [{"uid": "p1"}]
 
 
+def test_workbook_over_the_sheet_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grids, "MAX_SHEETS", 2)
+    findings = Findings()
+
+    def read_titles(*titles: str) -> list[str]:
+        workbook, content = Workbook(), io.BytesIO()
+        workbook.remove(workbook.active)
+        for title in titles:
+            workbook.create_sheet(title).append(["uid"])
+        workbook.save(content)
+        return [title for title, _ in read_sheets(Source("a.xlsx", content.getvalue()), findings)]
+
+    assert read_titles("p1", "p2", grids.NOTES_SHEET) == ["p1", "p2"]
+    assert not findings.has_problems
+    assert read_titles("p1", "p2", "p3") == []
+    with pytest.raises(ProgramError, match=r"^a.xlsx: The workbook has more than 2 sheets\.$"):
+        findings.raise_problems()
+
+
 def test_too_large_workbook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_BYTES", 1_000)
 
