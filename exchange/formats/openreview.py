@@ -32,10 +32,12 @@ MAX_PAGE_ROWS = 1000
 def page_url(url: str, offset: int) -> str:
     """Return the address of the page that begins at this note."""
     parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    limit = query.get("limit", "")
+    parameters = parse_qsl(parts.query, keep_blank_values=True)
+    limit = dict(parameters).get("limit", "")
     requested_limit = int(limit) if limit.isdecimal() and len(limit) < 6 else 0
-    query |= {"limit": str(min(requested_limit or MAX_PAGE_ROWS, MAX_PAGE_ROWS)), "offset": str(offset)}
+    page = {"limit": str(min(requested_limit or MAX_PAGE_ROWS, MAX_PAGE_ROWS)), "offset": str(offset)}
+    # Others may be repeated, such as several venues.
+    query = [(name, value) for name, value in parameters if name not in page] + [*page.items()]
     return urlunsplit(parts._replace(query=urlencode(query), fragment=""))
 
 

@@ -24,6 +24,14 @@ def read(*contents: object) -> Program:
     return openreview.read(sources, Context("2026", 2026, "UTC"))
 
 
+def test_address_of_a_page_keeps_repeated_parameters() -> None:
+    address = "https://api2.openreview.net/notes?content.venueid=A&content.venueid=B&limit=50&offset=7#top"
+
+    assert openreview.page_url(address, 100) == (
+        "https://api2.openreview.net/notes?content.venueid=A&content.venueid=B&limit=50&offset=100"
+    )
+
+
 def test_note_becomes_a_paper_with_all_its_fields() -> None:
     (paper,) = read(
         [
