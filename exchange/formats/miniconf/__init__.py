@@ -72,6 +72,7 @@ class SiteReader:
         self.tables: list[Sheet] = []
         self.contents: dict[str, object] = {}
         self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
+        self.committee_file = ""
         self.read_count = 0
         self.unknown_files: list[str] = []
 
@@ -141,12 +142,19 @@ class SiteReader:
 
     def _add_content(self, content: object, name: str, sessions: SessionReader) -> bool:
         if isinstance(content, dict) and isinstance(content.get("committee"), list):
-            self.committee = tuple(_read_committee(content["committee"], name, self.findings))
+            self._add_committee(content["committee"], name)
             return True
         if isinstance(content, dict) and is_conference(content):
             ConferenceReader(SiteRow(content, Where(name)), self.papers, sessions).read()
             return True
         return sessions.add(content, name)
+
+    def _add_committee(self, rows: list[object], file: str) -> None:
+        committee = tuple(_read_committee(rows, file, self.findings))
+        if self.committee not in (UNSTATED, committee):
+            message = gettext("Another file has a committee too: %(file)s. Put both into one file.")
+            self.findings.problem(Where(file), "committee", message, file=self.committee_file)
+        self.committee, self.committee_file = committee, file
 
     def _note_omission(self, where: Where, reason: str) -> None:
         self.findings.note("warning", where, gettext("Left out. %(reason)s"), reason=reason)

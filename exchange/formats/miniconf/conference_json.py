@@ -107,7 +107,7 @@ class ConferenceReader:
         ]
         abstract, summary = row.text("abstract").strip(), row.text("tldr").strip()
         is_beginning = abstract.startswith(summary.removesuffix("..."))
-        self.papers.papers[uid] = PaperRecord(
+        paper = PaperRecord(
             where=row.where,
             uid=uid,
             title=escape_markdown(tidy(row.text("title"))),
@@ -121,6 +121,7 @@ class ConferenceReader:
             decision=tidy(row.text("category", "paper_type")),
             materials=tuple(_material(kind, url, row) for kind, url in dict.fromkeys(links)) or UNSTATED,
         )
+        self.papers.add_paper(paper)
 
     def _authors(self, row: SiteRow) -> tuple[AuthorRecord, ...]:
         names = row.texts("authors") or [author.text("full_name", "name") for author in row.rows("authors")]

@@ -26,13 +26,19 @@ class PaperReader:
         self.has_table = True
         for row in sheet.rows:
             paper = self._paper(row)
-            if self.papers.get(paper.uid) == paper:
+            if not self.add_paper(paper):
                 continue
-            key = paper.uid if paper.uid not in self.papers else f"{paper.uid} {row.where}"
-            self.papers[key] = paper
             for session in row.cells.get("sessions", row.cells.get("session", "")).split("|"):
                 if session.strip():
                     self.papers_by_session[session.strip()].append(paper.uid)
+
+    def add_paper(self, paper: PaperRecord) -> bool:
+        """Add a paper, and return False if it is there already. Another one of its uid is reported later."""
+        if self.papers.get(paper.uid) == paper:
+            return False
+        key = paper.uid if paper.uid not in self.papers else f"{paper.uid} {paper.where}"
+        self.papers[key] = paper
+        return True
 
     def _paper(self, row: SheetRow) -> PaperRecord:
         cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}

@@ -460,6 +460,21 @@ def test_papers_of_conference_json_are_read() -> None:
     assert (second.abstract, second.materials) == (UNSTATED, UNSTATED)
 
 
+def test_two_papers_of_one_id_in_conference_json_are_reported() -> None:
+    papers = {"1": {"id": "1", "title": "One"}, "x": {"id": "1", "title": "Two"}}
+
+    assert reported_problems(read_conference, papers=papers) == [
+        'conference.json, papers.x, uid: Another paper has "1" too: papers.1.'
+    ]
+
+
+def test_paper_twice_in_conference_json_and_committee_in_two_files_are_read_once() -> None:
+    paper = {"id": "1", "title": "One"}
+
+    assert [paper.uid for paper in read_conference(papers={"1": paper, "x": paper}).papers] == ["1"]
+    assert read({"a.yml": COMMITTEE, "b.yml": COMMITTEE}).edition == read({"a.yml": COMMITTEE}).edition
+
+
 def test_conference_json_is_recognized() -> None:
     content = b'{"events": {"e": {"paper_ids": ["1"]}}, "papers": {}, "sessions": {}}'
 
@@ -589,6 +604,10 @@ def test_zip_made_on_macos_is_recognized_and_read_without_notes() -> None:
         (
             {"papers.csv": "UID,title,authors\n1,A,A\n1,B,A\n"},
             'papers.csv, row 3, uid: Another paper has "1" too: row 2.',
+        ),
+        (
+            {"a.yml": COMMITTEE, "b.yml": "committee: [{name: Bo Li}]"},
+            "b.yml, committee: Another file has a committee too: a.yml. Put both into one file.",
         ),
         (
             {"speakers.csv": "UID,title,speaker\n1,Minds,Ann Abe\n1,Hands,Bo Li\n"},
