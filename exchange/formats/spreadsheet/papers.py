@@ -57,6 +57,8 @@ class PaperReader:
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
         self.declined: dict[str, str] = {}
+        # Whether the first row of a paper declines it, and its place.
+        self.first_rows: dict[str, tuple[bool, Where]] = {}
         self.undecided: list[str] = []
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
         self.titles: dict[str, tuple[str, Where]] = {}
@@ -94,11 +96,19 @@ class PaperReader:
             else:
                 self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
-        if word := self._find_rejection(row):
+        word = self._find_rejection(row)
+        was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
+        if was_declined != bool(word):
+            message = gettext(
+                "“%(uid)s” is declined in one row and not in another (%(place)s). Keep the one that holds."
+            )
+            self.findings.problem(row.where, "decision", message, uid=uid, place=first_where)
+            return
+        if word:
             self.declined[uid] = word
             return
-        if uid in self.papers or uid in self.declined:
-            if uid in self.declined or not self.schedule.is_another_presentation(uid, row):
+        if uid in self.papers:
+            if not self.schedule.is_another_presentation(uid, row):
                 message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
                 self.findings.problem(row.where, "uid", message, uid=uid)
                 return

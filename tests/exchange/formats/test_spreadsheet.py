@@ -228,6 +228,18 @@ def test_invalid_table_is_reported(text: str, message: str) -> None:
     assert reported_problems(read, text) == [message]
 
 
+@pytest.mark.parametrize("decisions", [("Accept", "Reject"), ("Reject", "Accept")])
+def test_paper_declined_in_one_of_two_rows_is_reported_in_any_order(decisions: tuple[str, str]) -> None:
+    first, second = decisions
+
+    assert reported_problems(read, f"id,title,decision\n1,A,{first}\n1,A,{second}\n") == [
+        (
+            "papers.csv, row 3, decision: “1” is declined in one row and not in another (papers.csv, row 2). "
+            "Keep the one that holds."
+        )
+    ]
+
+
 def test_author_of_unknown_paper_is_reported() -> None:
     authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
     assert reported_problems(read, "id,title\n1,A\n", authors) == [
