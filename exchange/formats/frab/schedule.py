@@ -44,7 +44,8 @@ from exchange.records import (
 
 NO_TITLE = "\u2026"
 NON_ACRONYM_CHARS = re.compile(r"[^a-z0-9_]+")
-# Apps store numbers as signed 32 bits; small numbers would make slugs too short.
+# Apps store numbers as signed 32 bits; small numbers would make slugs too short. The imported number of a
+# person is written as it came, even if it is larger, since the next import knows the person by it.
 FIRST_NUMBER, LAST_NUMBER = 100_000, 2**31 - 1
 MINUTE = timedelta(minutes=1)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
