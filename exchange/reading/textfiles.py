@@ -6,9 +6,10 @@ YAML is checked before it is built. Its single values are not converted, so that
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 import yaml
 from django.utils.translation import gettext
@@ -248,7 +249,7 @@ def read_yaml(source: Source, findings: Findings) -> object:
     try:
         fault = _find_yaml_fault(text)
         if not fault:
-            loaded: object = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts, lists, dicts
+            loaded: object = yaml.load(text, Loader=_TextLoader)  # noqa: S506 - makes texts, lists, dicts
             return _apply_merge_keys(loaded) if MERGE_KEY in text else loaded
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -259,6 +260,22 @@ def read_yaml(source: Source, findings: Findings) -> object:
         fault = gettext("The file is not YAML: %(error)s.") % {"error": short(str(error))}
     findings.problem(Where(source.name), "", fault)
     return None
+
+
+class _TextLoader(yaml.CBaseLoader):
+    """A loader of texts, lists and dicts that refuses a name which is listed twice in one object."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        names: set[str] = set()
+        for name, _ in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value in names:
+                message = gettext('"%(name)s" is listed twice in one object') % {
+                    "name": short(name.value, 20)
+                }
+                raise yaml.constructor.ConstructorError(None, None, message, name.start_mark)
+            if isinstance(name, yaml.ScalarNode):
+                names.add(name.value)
+        return super().construct_mapping(node, deep=deep)
 
 
 def _find_yaml_fault(text: str) -> str:

@@ -57,6 +57,7 @@ def test_values_are_read_as_text() -> None:
         ("a: &x [1, *x]\n", "Line 1 repeats a part that is not there, or itself (*x)."),
         ("a: 1\nb: *x\n", "Line 2 repeats a part that is not there, or itself (*x)."),
         ("[" * 41 + "]" * 41, "Lists and objects are nested too deeply on line 1."),
+        ("a:\n- {b: 1,\n   b: 1}\n", 'Line 3 is not YAML: "b" is listed twice in one object.'),
         ("a: 1\nb: [1\n", "Line 3 is not YAML: did not find expected ',' or ']'."),
         (b"a: \xff", "The file is not UTF-8 text (byte 3). Save it as YAML in the encoding UTF-8."),
     ],
