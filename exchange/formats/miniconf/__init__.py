@@ -68,9 +68,9 @@ class SiteReader:
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.papers = findings, PaperReader(findings)
-        # Tables other than those of papers, and the content of YAML and JSON files by name.
+        # Tables other than those of papers, and the names of YAML and JSON files with their content.
         self.tables: list[Sheet] = []
-        self.contents: dict[str, object] = {}
+        self.contents: list[tuple[str, object]] = []
         self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
         self.committee_file = ""
         self.read_count = 0
@@ -82,9 +82,9 @@ class SiteReader:
         if reason:
             self._note_omission(Where(file.name), str(reason))
         elif suffix == "json":
-            self.contents[file.name] = read_json_texts(file, self.findings)
+            self.contents.append((file.name, read_json_texts(file, self.findings)))
         elif suffix in YAMLS:
-            self.contents[file.name] = read_yaml(file, self.findings)
+            self.contents.append((file.name, read_yaml(file, self.findings)))
         else:
             for _title, sheet in read_sheets(file, self.findings):
                 if set(sheet.columns) >= REQUIRED_COLUMNS and not EVENT_TABLE_NAMES.match(stem):
@@ -95,9 +95,13 @@ class SiteReader:
 
     def program(self, context: Context) -> Program:
         """Read everything except tables of papers, which must be read before, as sessions refer to papers."""
-        contents = self.contents.values()
         config = next(
-            (content for content in contents if isinstance(content, dict) and CONFIG_KEYS & set(content)), {}
+            (
+                content
+                for _, content in self.contents
+                if isinstance(content, dict) and CONFIG_KEYS & set(content)
+            ),
+            {},
         )
         config_row = SiteRow(config, Where("config.yml"))
         zone_name = config_row.text("timezone", "time_zone")
@@ -105,7 +109,7 @@ class SiteReader:
         sessions = SessionReader(Times(zone, self.findings), self.findings, self.papers)
         for sheet in self.tables:
             self._add_table(sheet, sessions)
-        for name, content in self.contents.items():
+        for name, content in self.contents:
             if content is config or self._add_content(content, name, sessions):
                 self.read_count += 1
             elif content is not None:

@@ -574,6 +574,16 @@ def test_zip_with_a_folder_is_read_like_its_files() -> None:
     assert program == read(FILES)
 
 
+def test_files_of_one_name_in_two_folders_are_both_read() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for key in ("P1", "P2"):
+            archive.writestr(f"{key}/schedule.yml", SESSIONS.replace("P1", key))
+    program = miniconf.read([Source("site.zip", packed.getvalue())], Context("2020", 2020, "Europe/Oslo"))
+
+    assert [session.uid for session in program.sessions] == ["P1", "P2"]
+
+
 def test_zip_made_on_macos_is_recognized_and_read_without_notes() -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
