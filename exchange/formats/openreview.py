@@ -232,13 +232,19 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     """Read files of notes, each with or without `{"notes": […]}` around them."""
     findings = Findings()
     reader = NoteReader(findings)
+    total = 0
     for source in sources:
-        for index, row in enumerate(read_list(source, "notes", findings)):
+        rows, count = read_list(source, "notes", findings)
+        total = max(total, count)
+        for index, row in enumerate(rows):
             key = row.get("id") if isinstance(row, dict) else None
             reader.add(row, Where(source.name, describe_place("notes", index, key)))
     if not (reader.note_count or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
+    if total > reader.note_count:
+        message = gettext("There are %(count)s notes in all, and the files hold %(rows)s. Get the rest too.")
+        findings.note("warning", Where(), message, count=total, rows=reader.note_count)
     reader.note_omissions()
     return check_program(reader.parts.program(reader.papers.values()), findings)
 

@@ -205,16 +205,20 @@ def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
     return None
 
 
-def read_list(source: Source, name: str, findings: Findings) -> list[object]:
-    """Return the list in a file, at the top or as `name` in an object. Report any other content."""
+def read_list(source: Source, name: str, findings: Findings) -> tuple[list[object], int]:
+    """Return the list in a file, at the top or as `name` in an object, and how long it is in all.
+
+    The object may be a page of a longer list, of which it states the `count`. Report any other content.
+    """
     content = read_json(source, findings)
     rows = content.get(name) if isinstance(content, dict) else content
     if isinstance(rows, list):
-        return rows
+        count = content.get("count") if isinstance(content, dict) else None
+        return rows, max(len(rows), count) if type(count) is int else len(rows)
     if content is not UNREADABLE:
         message = gettext('The file must hold a list, by itself or in an object with "%(name)s".')
         findings.problem(Where(source.name), name, message, name=name)
-    return []
+    return [], 0
 
 
 def read_json(source: Source, findings: Findings) -> object:

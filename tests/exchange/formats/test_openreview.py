@@ -32,6 +32,15 @@ def test_address_of_a_page_keeps_repeated_parameters() -> None:
     )
 
 
+def test_missing_pages_of_notes_are_noted() -> None:
+    first, second = ({"notes": [note(name)], "count": 2} for name in ("a", "b"))
+
+    assert [remark.message for remark in read(first).notes] == [
+        "There are 2 notes in all, and the files hold 1. Get the rest too."
+    ]
+    assert read(first, second).notes == ()
+
+
 def test_note_becomes_a_paper_with_all_its_fields() -> None:
     (paper,) = read(
         [
