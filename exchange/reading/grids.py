@@ -10,7 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million empty rows.
 MAX_BLANK_ROWS = 2_000
-FORMULA_CELL = "f"
+FORMULA_CELL, ERROR_CELL = "f", "e"
 # The sheet with the rest of long texts, and the end of a cell that continues there.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
@@ -304,6 +304,9 @@ def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[st
             if cell.data_type == FORMULA_CELL:
                 message = gettext("The cell holds a formula. Put its value in its place.")
                 grid.faults[number, index] = message
+            elif cell.data_type == ERROR_CELL:
+                message = gettext("The cell holds an error, %(error)s. Put its value in its place.")
+                grid.faults[number, index] = message % {"error": short(values[index])}
             elif mark := CONTINUED_MARK.search(values[index]):
                 if mark[1] not in continuations:
                     message = gettext("The rest of a long text is missing: keep the sheet of notes.")
@@ -320,12 +323,21 @@ def cell_text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, datetime | time):
+        value = _round_to_seconds(value)
     if isinstance(value, datetime):
         at_midnight = not (value.hour or value.minute or value.second)
         return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
     if isinstance(value, date):
         return value.isoformat()
     return ESCAPED_CHAR.sub(lambda code: chr(int(code[1], 16)), str(value))
+
+
+def _round_to_seconds[T: (datetime, time)](value: T) -> T:
+    """Return a time without the error of a serial number with few digits, such as 9:59:59.99 for 10:00."""
+    moment = value if isinstance(value, datetime) else datetime.combine(date.min, value)
+    rounded = (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
+    return rounded if isinstance(value, datetime) else rounded.time()
 
 
 # Texts and workbooks

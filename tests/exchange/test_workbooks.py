@@ -1,7 +1,7 @@
 """Tests of foreign workbooks: cells become the text that CSV would have, and ambiguous values are refused."""
 
 import io
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any
 
 import pytest
@@ -43,6 +43,9 @@ def error_message(*rows: list[Any]) -> str:
         (7.5, "7.5"),
         (datetime.fromisoformat("2021-04-06T00:00"), "2021-04-06"),
         (datetime.fromisoformat("2021-04-06T08:30"), "2021-04-06 08:30:00"),
+        (datetime.fromisoformat("2021-04-06T08:29:59.994"), "2021-04-06 08:30:00"),
+        (datetime.fromisoformat("2021-04-05T23:59:59.994"), "2021-04-06"),
+        (time.fromisoformat("08:29:59.994"), "08:30:00"),
         (date(2021, 4, 6), "2021-04-06"),
         (None, ""),
     ],
@@ -62,6 +65,7 @@ def test_blank_rows_are_skipped() -> None:
         ([["uid"], ["p1", "p2"]], "row 2: The row has cells beyond the columns that have names."),
         ([["uid"], [None] * 200 + ["p1"]], "The row has cells beyond the columns that have names."),
         ([["uid"], ["=1+1"]], "row 2, uid: The cell holds a formula. Put its value in its place."),
+        ([["uid"], ["#N/A"]], "row 2, uid: The cell holds an error, #N/A. Put its value in its place."),
     ],
 )
 def test_ambiguous_table_is_refused(rows: list[list[Any]], message: str) -> None:
