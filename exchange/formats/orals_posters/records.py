@@ -322,7 +322,10 @@ class EventFiles:
         elif all(isinstance(text, str) for text in content.values()):
             for key, text in content.items():
                 where = Where(source.name, short(key))
-                self.abstracts[key] = clean_text(str(text), where, "", self.findings)
+                abstract = clean_text(str(text), where, "", self.findings)
+                if self.abstracts.setdefault(key, abstract) != abstract:
+                    message = gettext("Another file has another abstract of this event. Keep one of them.")
+                    self.findings.problem(where, "", message)
         else:
             message = gettext(
                 'This is neither a page with "results" nor an object of event number -> abstract.'

@@ -28,6 +28,7 @@ from exchange.records import (
     SessionRecord,
     TopicRecord,
 )
+from tests.exchange.outputs import reported_problems
 from tests.exchange.strategies import programs
 
 CONTEXT = Context("2026", 2026, "Asia/Seoul", "https://conf.example")
@@ -269,6 +270,15 @@ def test_read_file_of_abstracts_is_recognized_by_its_structure() -> None:
     program = read([abstracts, page({"abstract": None})], CONTEXT)
     assert program.papers[0].abstract == "Text"
     assert messages(program) == [("warning", "1 abstracts belong to no event of these files, such as 99.")]
+
+
+def test_read_two_abstracts_of_one_event_are_refused() -> None:
+    first, second = (Source(f"{name}.json", json.dumps({"7": name}).encode()) for name in ("a", "b"))
+
+    assert reported_problems(read, [first, second, page({})], CONTEXT) == [
+        "b.json, 7: Another file has another abstract of this event. Keep one of them."
+    ]
+    assert read([first, first, page({})], CONTEXT).papers[0].abstract == "a"
 
 
 def test_read_missing_rows_and_unknown_fields_are_noted() -> None:
