@@ -87,7 +87,11 @@ def _read_tables(sources: Iterable[Source], findings: Findings) -> dict[str, She
         for file in unpack(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
             name = _check_table_name(path.name, file.name, sheets, findings)
-            for _title, table in read_sheets(Source(path.name, file.content), findings) if name else ():
+            tables = read_sheets(Source(path.name, file.content), findings) if name else []
+            if len(tables) > 1:
+                message = gettext("The workbook has several sheets. Give it by itself, not in a ZIP file.")
+                findings.problem(Where(short(file.name)), "", message)
+            for _title, table in tables:
                 sheets[name] = table
     return sheets
 

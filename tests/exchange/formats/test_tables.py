@@ -7,6 +7,7 @@ from itertools import chain
 
 import pytest
 from hypothesis import given, settings
+from openpyxl import Workbook
 
 from exchange.files import Context, Source
 from exchange.formats.tables import read, write
@@ -219,6 +220,17 @@ def test_read_authors_in_column_and_file_are_refused() -> None:
 )
 def test_read_invalid_zip_is_refused(source: Source, message: str) -> None:
     assert message in "\n".join(reported_problems(read, [source], CONTEXT))
+
+
+def test_workbook_of_several_sheets_in_a_zip_is_refused() -> None:
+    workbook, content = Workbook(), io.BytesIO()
+    for title in ("one", "two"):
+        workbook.create_sheet(title).append(["uid"])
+    workbook.save(content)
+
+    assert reported_problems(read, [zip_source("papers.xlsx", content.getvalue())], CONTEXT) == [
+        "papers.xlsx: The workbook has several sheets. Give it by itself, not in a ZIP file."
+    ]
 
 
 def test_headings_are_words() -> None:
