@@ -500,6 +500,14 @@ def test_table_with_values_beyond_column_200_is_marked_as_cut() -> None:
     assert (grid.width, grid.is_cut) == (200, True)
 
 
+def test_columns_beyond_column_200_are_noted() -> None:
+    program = read(csv_source(f"id,title,decision\n1,A,Accept\n2,B,Accept{',' * 198}x\n"))
+
+    assert [note.message for note in program.notes if "more than" in note.message] == [
+        "The table has more than 200 columns. Those after them are left out."
+    ]
+
+
 def test_docs_list_all_fields_of_a_spreadsheet() -> None:
     section = Path("docs/formats.md").read_text().partition("The fields, whose ")[2].partition("\n\n")[0]
 
