@@ -219,7 +219,7 @@ def find_encoding(source: Source, findings: Findings, encoding: str, *, any_enco
 
 def guess_separator(text: str, line_count: int) -> str:
     """Return the separator that occurs most often in the first lines that are not empty."""
-    lines = (line for line in io.StringIO(QUOTED_TEXT.sub("", text)) if line.strip())
+    lines = (line for line in io.StringIO(QUOTED_TEXT.sub("", text), newline=None) if line.strip())
     first_lines = list(islice(lines, line_count))
     return max(SEPARATORS, key=lambda separator: sum(min(line.count(separator), 200) for line in first_lines))
 

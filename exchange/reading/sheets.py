@@ -104,7 +104,7 @@ def csv_chunks(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
 
 
 def header_columns(source: Source) -> set[str]:
-    line = read_head(source).lstrip("\r\n").partition("\n")[0]
+    line = io.StringIO(read_head(source).lstrip("\r\n"), newline=None).readline()
     try:
         row = next(csv.reader([line], delimiter=guess_separator(line, 1)), [])
     except csv.Error:

@@ -454,6 +454,14 @@ def test_encoding_and_separator_are_guessed(content: bytes, encoding: str, separ
     assert grid.lines[1][1][0] == "Größe"
 
 
+def test_lines_that_end_in_carriage_returns_are_recognized_and_read() -> None:
+    rows = "".join(f"{number};On a, b and c;Accept, oral\r" for number in range(300))
+    source = csv_source(f"id;title;decision\r{rows}")
+
+    assert spreadsheet.recognizes([source])
+    assert len(read(source).papers) == 300
+
+
 def test_utf16_without_byte_order_mark_can_be_chosen() -> None:
     source = Source("x.csv", "title,id\nGröße,1\n".encode("utf-16-le"))
     (grid,) = read_grids([source], Findings(), dialects={0: TextDialect(encoding="utf-16")})
