@@ -6,7 +6,7 @@ The days of the edition determine which number of `7/8/2026` is the month. A dat
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from django.utils.translation import gettext
 
@@ -34,6 +34,7 @@ CLOCK = re.compile(
     re.IGNORECASE,
 )
 OFFSET = re.compile(r"\d\s?(Z|[+-]\d\d:?\d\d)\Z")
+SPAN_OR_OFFSET = re.compile(r"(\d{1,2}:\d\d)-(\d\d:\d\d)\Z")
 SPAN_SEPARATOR = re.compile(r"\s*(?:–|—|\s-\s|(?<=\d)-(?=\d)|\bto\b|\buntil\b)\s*", re.IGNORECASE)
 
 
@@ -47,8 +48,13 @@ class WrittenTime:
     offset: str = ""
 
 
-def parse_written_time(text: str, days: tuple[date, date] | None = None) -> WrittenTime:
-    """Read a cell of dates and times. `days`: first and last of the edition. Raises `InvalidValueError`."""
+def parse_written_time(
+    text: str, days: tuple[date, date] | None = None, zone: tzinfo | None = None
+) -> WrittenTime:
+    """Read a cell of dates and times. Raises `InvalidValueError`.
+
+    `days`: first and last of the edition. `zone`: that of the edition.
+    """
     text = tidy(text)
     if SERIAL.match(text) and int(float(text)) in SERIAL_RANGE:
         moment = FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))
@@ -58,6 +64,8 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
     day, clock_text = _parse_day(text, days)
     # Without an ISO date, `-` separates start and end.
     offset = OFFSET.search(clock_text) if ISO.match(text) else None
+    if offset and day and _is_span(clock_text.strip(), day, zone):
+        offset = None
     clock_text = clock_text[: offset.start(1)] if offset else clock_text
     clock_text = clock_text.replace("T", " ", 1).strip(" ,;()") if day else clock_text.strip(" ,;()")
     parts = [part for part in SPAN_SEPARATOR.split(clock_text) if part.strip(" ,")]
@@ -68,6 +76,14 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
     if start and end:
         start = _adjust_start_to_end(clock_text, start, end)
     return WrittenTime(day, start, end, offset[1] if offset else "")
+
+
+def _is_span(clock_text: str, day: date, zone: tzinfo | None) -> bool:
+    """Return whether `10:00-11:00` is a start and a later end, not a start with the offset of the zone."""
+    match = SPAN_OR_OFFSET.match(clock_text)
+    if not match or match[1].zfill(5) >= match[2]:
+        return False
+    return zone is None or f"{datetime.combine(day, time(12), zone):%:z}" != f"-{match[2]}"
 
 
 def _adjust_start_to_end(clock_text: str, start: time, end: time) -> time:

@@ -1,7 +1,8 @@
 """Tests of dates and times as people type them: unambiguous ones are parsed, ambiguous ones refused."""
 
 import re
-from datetime import date
+from datetime import date, time
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -18,6 +19,9 @@ DAYS = (date(2026, 7, 6), date(2026, 7, 10))
         ("2026/7/8 9:05", "2026-07-08 09:05"),
         ("2026-07-08T10:00:00+09:00", "2026-07-08 10:00 +09:00"),
         ("2026-07-08 10:00Z", "2026-07-08 10:00 Z"),
+        ("2026-07-08 10:00-11:00", "2026-07-08 10:00 11:00"),
+        ("2026-07-08 10:00-05:00", "2026-07-08 10:00 -05:00"),
+        ("2026-07-08 10:00:00-11:00", "2026-07-08 10:00 -11:00"),
         ("8.7.2026", "2026-07-08"),
         ("8.7.", "2026-07-08"),
         ("7/8/2026", "2026-07-08"),
@@ -51,6 +55,13 @@ def test_written_date_and_time_are_parsed(text: str, expected: str) -> None:
     times = [f"{time:%H:%M}" for time in (parsed.start, parsed.end) if time]
 
     assert " ".join(filter(None, [str(parsed.day or ""), *times, parsed.offset])) == expected
+
+
+@pytest.mark.parametrize(("zone", "offset"), [("Pacific/Honolulu", "-10:00"), ("Asia/Seoul", "")])
+def test_offset_of_the_zone_is_not_taken_for_an_end(zone: str, offset: str) -> None:
+    parsed = parse_written_time("2026-07-08 08:00-10:00", DAYS, ZoneInfo(zone))
+
+    assert (parsed.end, parsed.offset) == (None if offset else time(10), offset)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ class RowTimes:
         if not cell:
             return WrittenTime()
         try:
-            return parse_written_time(clean_text(cell, where, name, self.findings), self.context.days)
+            text = clean_text(cell, where, name, self.findings)
+            return parse_written_time(text, self.context.days, self.zone)
         except InvalidValueError as error:
             self.findings.problem(where, name, str(error))
             return WrittenTime()
