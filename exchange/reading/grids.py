@@ -8,6 +8,7 @@ import csv
 import io
 import re
 import zipfile
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
@@ -19,6 +20,7 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
+from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import UTF16_BOMS
 
 if TYPE_CHECKING:
@@ -63,6 +65,12 @@ MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million empty rows.
 MAX_BLANK_ROWS = 2_000
 FORMULA_CELL, ERROR_CELL = "f", "e"
+# The element for merged cells, and how long it can be.
+MERGED = b"mergeCell"
+MERGED_CELLS = re.compile(
+    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,40}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+)
+MERGED_BYTES = 200
 # The sheet with the rest of long texts, and the end of a cell that continues there.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
@@ -278,6 +286,8 @@ def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: 
             sheet.reset_dimensions()
             grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
             _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
+            if not max_rows:
+                _note_merged_cells(sheet, grid, findings)
             yield grid
     finally:
         workbook.close()
@@ -313,6 +323,34 @@ def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[st
                     grid.faults[number, index] = message
                 values[index] = values[index][: mark.start()] + continuations.get(mark[1], "")
         yield number, values
+
+
+def _note_merged_cells(sheet: "ReadOnlyWorksheet", grid: Grid, findings: Findings) -> None:
+    """Note the cells that are merged over rows with other cells: only the first row has their value."""
+    numbers = [number for number, _ in grid.lines]
+    ranges = dict.fromkeys(
+        f"{column}{first}:{last_column}{last}"
+        for column, first, last_column, last in _merged_ranges(sheet)
+        if bisect_right(numbers, first) < bisect_right(numbers, last)
+    )
+    if ranges:
+        message = gettext(
+            "Cells are merged over several rows, of which only the first was taken to have the value: "
+            "%(ranges)s. Separate them, and fill in the other rows."
+        )
+        findings.note("doubt", Where(grid.name), message, ranges=shorten_list(ranges))
+
+
+def _merged_ranges(sheet: "ReadOnlyWorksheet") -> Iterator[tuple[str, int, str, int]]:
+    """Yield the first and last columns and rows of merged cells, which the library does not read."""
+    with sheet._get_source() as file:
+        end = b""
+        while piece := end + file.read(GUESSED_CHARS):
+            for column, first, last_column, last in MERGED_CELLS.findall(piece) if MERGED in piece else ():
+                yield column.decode(), int(first), last_column.decode(), int(last)
+            if len(piece) <= MERGED_BYTES:
+                return
+            end = piece[-MERGED_BYTES:]
 
 
 def cell_text(value: object) -> str:

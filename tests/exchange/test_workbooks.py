@@ -105,6 +105,23 @@ def test_workbook_over_the_sheet_limit_is_refused(monkeypatch: pytest.MonkeyPatc
         findings.raise_problems()
 
 
+def test_cells_merged_over_rows_with_other_cells_are_noted() -> None:
+    workbook, content, findings = Workbook(), io.BytesIO(), Findings()
+    for row in (["uid", "room", "name"], ["p1", "A", "x"], ["p2"], ["p3", "B"], [None], ["p4"]):
+        workbook.active.append(row)
+    for cells in ("B2:B3", "B4:B5", "C2:D2"):
+        workbook.active.merge_cells(cells)
+    workbook.save(content)
+    read_sheets(Source("a.xlsx", content.getvalue()), findings)
+
+    assert [note.message for note in findings.notes] == [
+        (
+            "Cells are merged over several rows, of which only the first was taken to have the value: B2:B3. "
+            "Separate them, and fill in the other rows."
+        )
+    ]
+
+
 def test_too_large_workbook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_BYTES", 1_000)
 
