@@ -6,6 +6,7 @@ are ignored.
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from bibtexparser.entrypoint import parse_string
@@ -185,26 +186,33 @@ class EntryReader:
             if entry.entry_type.lower() in VOLUME_TYPES:
                 self.books.append(short(entry.key))
             else:
+                where = Where(source.name, _describe_place(entry.start_line, entry.key))
+                names = Counter(field.key.lower() for field in entry.fields)
+                if repeated_names := [name for name, count in names.items() if count > 1]:
+                    self._report_repeated_fields(where, repeated_names)
                 fields = {
                     field.key.lower(): resolve_value(str(field.value), strings) for field in entry.fields
                 }
-                yield self._paper(
-                    entry.key, fields, Where(source.name, _describe_place(entry.start_line, entry.key))
-                )
+                yield self._paper(entry.key, fields, where)
 
     def _report_failed_block(self, block: ParsingFailedBlock, file_name: str) -> None:
         ignored_block = getattr(block, "ignore_error_block", None)
         opening = re.match(r"@\s*\w+\s*[{(]\s*([^\s,{}()=]{1,60})", block.raw or "")
         key = getattr(ignored_block, "key", "") or (opening[1] if opening else "")
+        where = Where(file_name, _describe_place(block.start_line, key))
+        if isinstance(block, DuplicateFieldKeyBlock):
+            self._report_repeated_fields(where, block.duplicate_keys)
+            return
         if isinstance(block, DuplicateBlockKeyBlock):
             message = gettext("Another entry has this key too. Give each its own.")
-        elif isinstance(block, DuplicateFieldKeyBlock):
-            message = gettext("A field occurs twice in this entry (%(names)s). Keep one of them.")
-            message %= {"names": ", ".join(sorted(block.duplicate_keys))}
         else:
             reason = getattr(block.error, "abort_reason", None) or str(block.error)
             message = gettext("This entry cannot be read: %(reason)s") % {"reason": short(str(reason), 160)}
-        self.findings.problem(Where(file_name, _describe_place(block.start_line, key)), "", message)
+        self.findings.problem(where, "", message)
+
+    def _report_repeated_fields(self, where: Where, names: Iterable[str]) -> None:
+        message = gettext("A field occurs twice in this entry (%(names)s). Keep one of them.")
+        self.findings.problem(where, "", message, names=", ".join(sorted(names)))
 
     def _paper(self, key: str, fields: dict[str, str], where: Where) -> PaperRecord:
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")

@@ -148,6 +148,10 @@ def test_trap_15_title_round_trips(title: str) -> None:
             "x.bib, line 2 (a): Another entry has this key too. Give each its own.",
         ),
         (
+            "@misc{a, title={A}, Title={B}}",
+            "x.bib, line 1 (a): A field occurs twice in this entry (title). Keep one of them.",
+        ),
+        (
             "@misc{a, title={A}, title={B}}",
             "x.bib, line 1 (a): A field occurs twice in this entry (title). Keep one of them.",
         ),
