@@ -43,6 +43,8 @@ from exchange.records import (
 
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
+# Programs write whole numbers of a column with empty cells as 2.0.
+POSITION = re.compile(r"(\d{1,5})(?:\.0+)?\Z")
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
 
@@ -292,7 +294,8 @@ class PaperReader:
             orcid=texts.get("orcid", ""),
         )
         author = replace(author, presenting=texts.get("presenter", "").casefold() in TRUE_WORDS)
-        order = int(position) if position.isdecimal() and len(position) < 6 else 0
+        match = POSITION.match(position)
+        order = int(match[1]) if match else 0
         self.authors[uid].append((order, author))
         self.titles.setdefault(uid, (tidy(texts.get("title", "")), row.where))
 

@@ -117,6 +117,13 @@ def test_papers_are_read_from_hotcrp_table_of_authors() -> None:
     assert author_rows(paper) == [("Mia Zed", ("NTNU, Norway",), False), ("Ann Abe", ("Tokyo Tech",), False)]
 
 
+def test_authors_are_in_the_order_of_their_positions() -> None:
+    table = "paper,first,last,position\n3,Ann,Abe,2.0\n3,Mia,Zed,1.0\n3,Bo,Li,10\n"
+    (paper,) = read(table).papers
+
+    assert [name for name, _, _ in author_rows(paper)] == ["Mia Zed", "Ann Abe", "Bo Li"]
+
+
 def test_email_addresses_are_not_read() -> None:
     for source in (workbook_source(EASYCHAIR), CMT, HOTCRP):
         assert "@" not in repr([read(source).papers, read(source).people])
