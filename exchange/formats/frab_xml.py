@@ -105,7 +105,8 @@ def _event_object(event: Element) -> dict[str, object]:
                 for link in child.findall(child.tag.removesuffix("s"))
             ]
         else:
-            content[child.tag] = child.text or ""
+            # Some files have elements of HTML in their texts.
+            content[child.tag] = "".join(child.itertext())
     return content
 
 

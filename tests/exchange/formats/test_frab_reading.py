@@ -382,6 +382,17 @@ def test_problem_has_file_location_and_field(fields: dict[str, Any], field: str)
     assert first.field == field
 
 
+def test_text_with_elements_in_xml_is_read_completely() -> None:
+    content = (
+        b'<schedule><conference/><day date="2026-07-08"><room name="Curie"><event id="1">'
+        b"<title>On <i>n</i> bodies</title><start>10:00</start><duration>00:30</duration>"
+        b"</event></room></day></schedule>"
+    )
+    (session,) = frab_xml.read([Source("schedule.xml", content)], Context("2026", 2026, "UTC")).sessions
+
+    assert session.title == "On n bodies"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
