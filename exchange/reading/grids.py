@@ -361,9 +361,10 @@ def cell_text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, datetime | time):
-        value = _round_to_seconds(value)
+    if isinstance(value, time):
+        return _round_to_seconds(datetime.combine(date.min, value)).time().isoformat()
     if isinstance(value, datetime):
+        value = _round_to_seconds(value)
         at_midnight = not (value.hour or value.minute or value.second)
         return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
     if isinstance(value, date):
@@ -371,11 +372,9 @@ def cell_text(value: object) -> str:
     return ESCAPED_CHAR.sub(lambda code: chr(int(code[1], 16)), str(value))
 
 
-def _round_to_seconds[T: (datetime, time)](value: T) -> T:
+def _round_to_seconds(moment: datetime) -> datetime:
     """Return a time without the error of a serial number with few digits, such as 9:59:59.99 for 10:00."""
-    moment = value if isinstance(value, datetime) else datetime.combine(date.min, value)
-    rounded = (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
-    return rounded if isinstance(value, datetime) else rounded.time()
+    return (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
 
 
 # Texts and workbooks
