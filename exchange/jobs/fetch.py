@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
+from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext, ngettext
 
 from exchange.files import MAX_BYTES, MEGABYTE, Pages, Source
@@ -144,7 +145,7 @@ def _request(url: str, policy: FetchPolicy) -> bytes:
     if policy.token:
         headers["Authorization"] = f"Bearer {policy.token}"
     try:
-        connection.request("GET", f"{parts.path or '/'}?{parts.query}", headers=headers)
+        connection.request("GET", iri_to_uri(f"{parts.path or '/'}?{parts.query}"), headers=headers)
         return _read_body(connection.getresponse(), url, policy)
     finally:
         connection.close()

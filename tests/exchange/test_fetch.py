@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from exchange.formats.openreview import PAGES
 from exchange.imports.load import load
 from exchange.jobs import fetch as fetching
-from exchange.jobs.fetch import FetchPolicy, fetch
+from exchange.jobs.fetch import FetchPolicy, fetch, fetch_file
 from exchange.problems import ProgramError
 from papers.models import Paper
 from tests.exchange.fake_site import NOTES, FakeSite
@@ -43,6 +43,14 @@ def test_all_pages_are_fetched_with_token_and_progress(site: FakeSite) -> None:
     ]
     assert site.tokens == ["Bearer secret"] * 3
     assert progress == [("fetched", 2, 5), ("fetched", 4, 5), ("fetched", 5, 5)]
+
+
+def test_address_is_sent_with_escaped_characters(site: FakeSite) -> None:
+    site.responses = [(200, {}, b"photo")]
+    url = site.url.replace("/notes", "/Zoë Šmíd 100%25.png")
+
+    assert fetch_file(url, site.policy, 10) == b"photo"
+    assert site.requested_paths == ["/Zo%C3%AB%20%C5%A0m%C3%ADd%20100%25.png?content.venueid=X&limit=2"]
 
 
 def test_empty_page_is_the_last_if_there_is_no_count(site: FakeSite) -> None:
