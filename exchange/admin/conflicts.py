@@ -49,7 +49,11 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
     """Return the three values for a page, in the zone of the edition. `seen` detects later changes."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
     ours = current_value(kind, row, conflict.field, edition) if row is not None else conflict.ours
-    finder = RowFinder(edition)
+    values: tuple[Any, ...] = (conflict.base, ours, conflict.theirs)
+    finder, listing = RowFinder(edition), kind.listing(conflict.field)
+    # Parts with a printed name are shown by it.
+    if listing and "person" in listing.columns and not listing.has_printed_name:
+        finder.learn_people(part["person"] for parts in values for part in parts or ())
 
     def name_row(kind: str, key: str) -> str:
         try:
@@ -58,8 +62,7 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
             return key
 
     base_text, our_text, their_text = (
-        value_in_words(kind, conflict.field, value, name_row, edition)
-        for value in (conflict.base, ours, conflict.theirs)
+        value_in_words(kind, conflict.field, value, name_row, edition) for value in values
     )
     if conflict.base is None:
         base_text = gettext("Never imported before")

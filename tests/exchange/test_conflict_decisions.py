@@ -14,12 +14,20 @@ from content.versions import value_mark
 from exchange.imports.load import load
 from exchange.jobs.conflicts import decide
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import MaterialRecord, PaperRecord, PersonRecord, PersonRef, RoomRecord, TopicRecord
+from exchange.records import (
+    CommitteeRecord,
+    MaterialRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    RoomRecord,
+    TopicRecord,
+)
 from papers.models import Material, Paper
-from people.models import Person
+from people.models import CommitteeRole, Person
 from schedule.models import Room, Session
 from tests import factories as make
-from tests.exchange.programs import START, author, paper, person, program, session
+from tests.exchange.programs import START, author, edition, paper, person, program, session
 from tests.exchange.uploads import staff_client
 from tests.pseudolocale import pseudolocale, untranslated
 
@@ -408,6 +416,24 @@ def test_page_query_count_is_the_same_for_1_and_3_authors(
         import_records(paper(uid, *(f"Ann {n}" for n in range(size)), "New Nu"))
         with django_assert_num_queries(11):
             admin_client.get(conflict_url(Conflict.objects.latest("pk")))
+
+
+def test_page_query_count_is_the_same_for_2_and_4_committee_members(
+    admin_client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    def import_committee(*names: str) -> None:
+        refs = [PersonRef(name=name, uid=name.lower()) for name in names]
+        members = tuple(CommitteeRecord(person=ref, role="Chair") for ref in refs)
+        import_records(edition=edition(committee=members))
+
+    import_committee("Ada")
+    CommitteeRole.objects.all().delete()
+    for names in (("Ada", "Bo"), ("Ada", "Bo", "Cy", "Di")):
+        import_committee(*names)
+        with django_assert_num_queries(12):
+            page = admin_client.get(conflict_url(Conflict.objects.get()))
+        lines = [f"{number}. Chair: {name}" for number, name in enumerate(names, start=1)]
+        assert strip_tags(page.context["sides"]["theirs"]).splitlines() == lines
 
 
 def test_pages_have_no_untranslated_text(admin_client: Client, title_conflict: Conflict) -> None:
