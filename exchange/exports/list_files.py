@@ -25,7 +25,7 @@ from exchange.formats import bibtex, csv_files, xlsx
 from exchange.formats.program_json import FORMAT_NAME, VERSION, json_line
 from exchange.formats.tables.rows import CHILD_TABLES, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
-from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
+from exchange.imports.kinds import KINDS, MENU, PERSON, Kind, Listing
 from exchange.imports.rows import in_batches, parts_by_owner, person_records
 from exchange.reading.sheets import column_heading, csv_chunks
 from papers.models import Paper
@@ -57,17 +57,11 @@ def table_of(model: type[Content]) -> Table:
 
 def editions_of(rows: QuerySet[Content]) -> list[Edition]:
     """Return the editions of rows, newest first; none for models without an edition."""
-    lookup = _edition_lookup(rows.model)
+    lookup = rows.model.edition_lookup
     if not lookup:
         return []
     keys = rows.order_by().values_list(lookup, flat=True).distinct()
     return list(Edition.objects.filter(pk__in=[key for key in keys if key]))
-
-
-def _edition_lookup(model: type[Content]) -> str:
-    if model in (Edition, CONFERENCE.model, INSTITUTION.model, PERSON.model):
-        return ""
-    return str(model.edition_lookup)
 
 
 def selected_records(
@@ -89,9 +83,9 @@ def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
     """Read menu lines in the order of their menus, each after its parent, which is included."""
     lines = MenuItem._default_manager
     selected = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
-    for edition, row_keys in _keys_by_edition(selected, "edition").items():
-        reader = Dump(edition or Edition(), drafts=True)
-        for parts in parts_by_owner(MENU, lines.filter(pk__in=row_keys), reader.edition).values():
+    for edition, row_keys in _keys_by_edition(selected).items():
+        menus = parts_by_owner(MENU, lines.filter(pk__in=row_keys), edition or Edition())
+        for parts in menus.values():
             for entry in menu_entries(menu_records(parts)):
                 yield SelectedRecord(entry.link, entry.record, edition)
 
@@ -101,16 +95,16 @@ def _records(kind: Kind, keys: list[int], field_names: Collection[str] | None) -
         yield from (SelectedRecord("", record, None) for record in person_records(keys))
         return
     rows = kind.model._default_manager.filter(pk__in=keys)
-    lookup = _edition_lookup(kind.model)
     selected: dict[int, SelectedRecord] = {}
-    for edition, row_keys in _keys_by_edition(rows, lookup).items():
+    for edition, row_keys in _keys_by_edition(rows).items():
         reader = Dump(edition or Edition(), drafts=True)
         records = reader.records(kind, rows.filter(pk__in=row_keys), field_names)
         selected |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
     yield from (selected[key] for key in keys if key in selected)
 
 
-def _keys_by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
+def _keys_by_edition(rows: QuerySet[Content]) -> dict[Edition | None, list[int]]:
+    lookup = rows.model.edition_lookup
     if not lookup:
         return {None: list(rows.order_by().values_list("pk", flat=True))}
     keys: dict[int | None, list[int]] = defaultdict(list)
@@ -125,7 +119,7 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     owner = listing.owner
     owners = dict(rows.order_by().values_list(f"{owner}_id", f"{owner}__{kind.key}"))
     selected: dict[int, SelectedRecord] = {}
-    for edition, row_keys in _keys_by_edition(rows, str(listing.model.edition_lookup)).items():
+    for edition, row_keys in _keys_by_edition(rows).items():
         reader, edition_rows = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=row_keys)
         parts = parts_by_owner(
             listing, edition_rows, reader.edition, with_known_as="person" in listing.columns
@@ -191,7 +185,7 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
         return
     kind = KINDS_BY_MODEL[rows.model]
     head = {"format": FORMAT_NAME, "version": VERSION}
-    lookup = getattr(rows.model, "edition_lookup", "")
+    lookup = rows.model.edition_lookup
     if len(editions) < 2:
         yield from _program(head, kind.plural or kind.name, selected_records(rows))
         return
