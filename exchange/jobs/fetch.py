@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
@@ -68,7 +68,7 @@ def fetch(
     rows, size = 0, 0
     while len(sources) < MAX_PAGES:
         address = pages.address(url, rows)
-        content = _fetch_with_retries(address, policy)
+        content = fetch_file(address, policy)
         try:
             page = pages.page(content)
         except ValueError as error:
@@ -91,13 +91,11 @@ def fetch(
     raise _fetch_error(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
 
 
-def fetch_file(url: str, policy: FetchPolicy, max_bytes: int) -> bytes:
-    """Return the content of a URL. Raises `ProgramError` with one sentence."""
-    return _fetch_with_retries(url, replace(policy, max_bytes=max_bytes))
+def fetch_file(url: str, policy: FetchPolicy) -> bytes:
+    """Return the content of a URL. Raises `ProgramError` with one sentence.
 
-
-def _fetch_with_retries(url: str, policy: FetchPolicy) -> bytes:
-    """Return the response body; retry until the deadline, each time after a longer or the requested pause."""
+    Retry until the deadline, each time after a longer or the requested pause.
+    """
     reason, tries = "", 0
     for tries in range(1, MAX_TRIES + 1):
         try:

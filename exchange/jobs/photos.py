@@ -58,16 +58,17 @@ def _fetch_all(
     records: list[PhotoRecord], policy: FetchPolicy, findings: Findings
 ) -> dict[str, tuple[str, bytes]]:
     """Fetch pictures within the limits of time and size. Note the skipped ones."""
-    policy = replace(policy, deadline=time.monotonic() + MAX_TOTAL_SECONDS)
+    deadline = time.monotonic() + MAX_TOTAL_SECONDS
+    policy = replace(policy, deadline=deadline, max_bytes=MAX_PHOTO_BYTES)
     photos: dict[str, tuple[str, bytes]] = {}
     free_bytes = MAX_TOTAL_BYTES
     for index, record in enumerate(records):
-        is_late = time.monotonic() >= policy.deadline
+        is_late = time.monotonic() >= deadline
         if is_late or free_bytes < MAX_PHOTO_BYTES:
             _note_unfetched(len(records) - index, findings, is_late=is_late)
             break
         try:
-            content = fetch_file(record.url, policy, MAX_PHOTO_BYTES)
+            content = fetch_file(record.url, policy)
             photos[record.url] = _file_extension(content), content
             free_bytes -= len(content)
         except (ProgramError, ValueError) as error:

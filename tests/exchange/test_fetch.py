@@ -49,7 +49,7 @@ def test_address_is_sent_with_escaped_characters(site: FakeSite) -> None:
     site.responses = [(200, {}, b"photo")]
     url = site.url.replace("/notes", "/Zoë Šmíd 100%25.png")
 
-    assert fetch_file(url, site.policy, 10) == b"photo"
+    assert fetch_file(url, site.policy) == b"photo"
     assert site.requested_paths == ["/Zo%C3%AB%20%C5%A0m%C3%ADd%20100%25.png?content.venueid=X&limit=2"]
 
 
