@@ -352,7 +352,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     plan, reasons = None, []
     pending = pending_changes(run)
     try:
-        with show_working_copy(open_copies([run.edition_id]) if run.edition_id else []):
+        with show_working_copy(open_copies([run.edition_id])):
             plan = plan_undo(run)
         check_undo_permissions(plan, request.user)
         if request.method == "POST":

@@ -54,24 +54,21 @@ def undo(
     with transaction.atomic():
         if run.undone_at is None:
             _drop_pending(run)
-        copies = open_copies([run.edition_id]) if run.edition_id else []
-        with edit_working_copy(copies, keeps_others=True):
-            return _undo(run, user, detail, check)
-
-
-def _undo(
-    run: ImportRun, user: User, detail: str, check: Callable[[RevertPlan, User], None] | None
-) -> RevertPlan:
-    with recording.recording(Origin.UNDO, user, detail) as log, revision.lock():
-        run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
-        plan = plan_undo(run)
-        if check:
-            check(plan, user)
-        log.set_reference(run)
-        revert(plan.steps, Origin.UNDO, user, detail)
-        _restore_provenance(run, plan)
-        run.undone_at = timezone.now()
-        run.save(update_fields=["undone_at"])
+        copies = open_copies([run.edition_id])
+        with (
+            edit_working_copy(copies, keeps_others=True),
+            recording.recording(Origin.UNDO, user, detail) as log,
+            revision.lock(),
+        ):
+            run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+            plan = plan_undo(run)
+            if check:
+                check(plan, user)
+            log.set_reference(run)
+            revert(plan.steps, Origin.UNDO, user, detail)
+            _restore_provenance(run, plan)
+            run.undone_at = timezone.now()
+            run.save(update_fields=["undone_at"])
     return plan
 
 
