@@ -98,9 +98,6 @@ class Kind:
     def listing(self, name: str) -> Listing | None:
         return next((listing for listing in self.listings if listing.name == name), None)
 
-    def is_self_reference(self, name: str) -> bool:
-        return self.references.get(name) == self.name
-
 
 PERSON_FIELDS = ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation")
 

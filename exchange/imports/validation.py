@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext
@@ -69,18 +70,14 @@ def _note_same_titles(plan: ImportPlan, findings: Findings) -> None:
 
 
 def _check_row(step: RowPlan, findings: Findings) -> None:
+    row: Any = step.row
+    parent = _parent(row)
     # A row cannot distinguish an unsaved parent from itself; `_check_nesting` checks it.
-    parents = {
-        name: getattr(step.row, name) for name in step.kind.references if step.kind.is_self_reference(name)
-    }
-    for name in parents:
-        setattr(step.row, name, None)
-    try:
-        _report(step.row, step.where, "", findings)
-    finally:
-        for name, parent in parents.items():
-            setattr(step.row, name, parent)
-    row = step.row
+    if parent is not None:
+        row.parent = None
+    _report(row, step.where, "", findings)
+    if parent is not None:
+        row.parent = parent
     if isinstance(row, Presentation) and not (row.paper or row.title or step.is_broken):
         findings.problem(step.where, "title", gettext("Choose a paper, or enter a title."))
 

@@ -45,7 +45,7 @@ def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
     for kind in KINDS.values():
         steps = plan.steps[kind.name]
         total, done = len(steps), 0
-        for level in _levels(kind, [step for step in steps if step.is_new]):
+        for level in _levels(step for step in steps if step.is_new):
             for batch in batched(level, BATCH_ROWS, strict=False):
                 kind.model._default_manager.bulk_create([step.row for step in batch])
                 done += len(batch)
@@ -75,10 +75,8 @@ def _likely_duplicates(plan: ImportPlan) -> Iterator[LikelyDuplicate]:
             yield LikelyDuplicate(first, second, pair.verdict.probability, tuple(reasons))
 
 
-def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
-    if not any(kind.is_self_reference(name) for name in kind.references):
-        yield steps
-        return
+def _levels(steps: Iterable[RowPlan]) -> Iterator[list[RowPlan]]:
+    """Yield the steps of new rows by the number of new rows above theirs, parents first."""
     levels: dict[int, list[RowPlan]] = defaultdict(list)
     for step in steps:
         depth, parent = 0, getattr(step.row, "parent", None)
