@@ -16,7 +16,6 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from exchange.imports.file_people import PEOPLE_LISTS, FilePerson, Location
 from exchange.imports.kinds import EDITION, PAPER, PERSON
-from exchange.imports.rows import in_batches
 from exchange.models import Conflict, Provenance
 from exchange.records import Program, stated
 from papers.models import Authorship
@@ -217,10 +216,9 @@ class NameEvidence:
         candidates, self._affiliation_spellings = person_candidates(keys, hidden_papers)
         teams: dict[int, set[int]] = defaultdict(set)
         papers = sorted({paper for candidate in candidates for paper in candidate.papers})
-        for batch in in_batches(papers):
-            authorships = Authorship.objects.filter(paper__in=batch).order_by()
-            for paper, name in authorships.values_list("paper", "name").iterator():
-                teams[paper].add(self._number(name))
+        authorships = Authorship.objects.filter(AnyOf("paper_id", papers)).order_by()
+        for paper, name in authorships.values_list("paper", "name").iterator():
+            teams[paper].add(self._number(name))
         for candidate in candidates:
             own_numbers = {self._number(name) for name in candidate.names}
             coauthor_teams = (teams[paper] for paper in candidate.papers if len(teams[paper]) <= MAX_AUTHORS)

@@ -39,8 +39,6 @@ from people.querysets import resolve_links
 
 BATCH_ROWS = 1000
 CHUNK_ROWS = 2000
-# The databases allow three times as many parameters.
-MAX_KEYS_PER_QUERY = 10_000
 
 # The primary keys of rows that an import may not see, by kind.
 type Concealed = Mapping[str, frozenset[int]]
@@ -278,10 +276,9 @@ def parts_by_owner(
 def _institution_slugs(authorships: list[int]) -> dict[int, list[str]]:
     slugs: dict[int, list[str]] = defaultdict(list)
     through = Authorship.institutions.through
-    for keys in batched(authorships, MAX_KEYS_PER_QUERY, strict=False):
-        links = through._default_manager.filter(AnyOf("authorship_id", keys)).order_by("pk")
-        for authorship, slug in links.values_list("authorship_id", "institution__slug"):
-            slugs[authorship].append(slug)
+    links = through._default_manager.filter(AnyOf("authorship_id", authorships)).order_by("pk")
+    for authorship, slug in links.values_list("authorship_id", "institution__slug"):
+        slugs[authorship].append(slug)
     return slugs
 
 
