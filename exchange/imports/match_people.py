@@ -156,7 +156,10 @@ class MatchedPeople:
         self._namesakes = Namesakes(unmatched_names, self._concealed, self._follow_merge)
         self._uids_in_use = self._derived_uids_in_use(unmatched)
         self._match_by_location(unmatched)
-        by_name = self._unmatched_by_name()
+        by_name: dict[str, list[FilePerson]] = defaultdict(list)
+        for entry in unmatched:
+            if entry not in self.rows:
+                by_name[entry.name].append(entry)
         keyed = {name: [entry for entry in by_name[name] if entry.is_keyed] for name in by_name}
         bare = {name: [entry for entry in by_name[name] if not entry.is_keyed] for name in by_name}
         rivals: dict[str, list[FilePerson]] = defaultdict(list)
@@ -172,9 +175,11 @@ class MatchedPeople:
         person_keys |= {
             self.rows[entry].pk for name in doubtful_names for entry in rivals[name] if entry in self.rows
         }
-        self._series = conferences_of(person_keys - {None})
+        # New people have no key.
+        person_keys.discard(None)
+        self._series = conferences_of(person_keys)
         self._evidence = NameEvidence(
-            program if doubtful_names else Program(), self.edition, person_keys - {None}, self._hidden_papers
+            program if doubtful_names else Program(), self.edition, person_keys, self._hidden_papers
         )
         for name, entries in keyed.items():
             self._match_keyed(name, entries)
@@ -182,13 +187,6 @@ class MatchedPeople:
         for name, entries in bare.items():
             if entries:
                 self._match_bare(name, entries, rivals[name], owners)
-
-    def _unmatched_by_name(self) -> dict[str, list[FilePerson]]:
-        by_name: dict[str, list[FilePerson]] = defaultdict(list)
-        for entry in self.file.all():
-            if entry not in self.rows:
-                by_name[entry.name].append(entry)
-        return by_name
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
         """Match names with the people of the same record of this edition, now or when last imported."""
