@@ -28,6 +28,7 @@ from editorial.desk import CHECKS, Check
 from editorial.model_admin import POSITION, render_response
 from editorial.sections import DeskSection
 from exchange.admin.imports import ReadOnlyAdmin, row_address
+from exchange.imports.compare import PERSON_LISTS
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Outcome, RowFinder, current_value, decide, mark_decided
@@ -228,10 +229,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def edit_form(self, request: HttpRequest, conflict: Conflict, row: Content) -> ModelForm[Content] | None:
         """Return the form of the row with this field only, or `None` for lists, which have a larger form."""
         model_admin = self.admin_site.get_model_admin(type(row))
-        if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in (
-            "ids",
-            "other_names",
-        ):
+        if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in PERSON_LISTS:
             return None
         form_class = model_admin.get_form(request, row, change=True, fields=[conflict.field])
         if conflict.field not in form_class.base_fields:

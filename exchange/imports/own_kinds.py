@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
-from exchange.problems import Findings, Where, closest_name, short
+from exchange.problems import Findings, closest_name, short
 from exchange.reading.papers import guess_session_kind
 from exchange.reading.values import slug
 from exchange.records import KindRecord, PresentationRecord, Program, SessionRecord, is_stated, stated
@@ -146,4 +146,4 @@ def _note_new_kind(kind: SessionKind, word: str, rows: Sequence[Timed], findings
     )
     counts_as = kind_label(kind.applies_to, kind.counts_as, "")
     values = {"word": short(word), "what": noun, "counts_as": counts_as, "n": len(rows)}
-    findings.note("warning", Where(rows[0].where.file, rows[0].where.place), message % values)
+    findings.note("warning", rows[0].where, message % values)
