@@ -10,11 +10,13 @@ from django.utils.translation import gettext
 from conference.menu_sections import SECTIONS
 from content.array_lookup import AnyOf
 from content.row_values import to_json_value
+from exchange.imports.file_people import Location
 from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.rows import EditionRows
 from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.records import (
+    UNSTATED,
     GrantRecord,
     MenuRecord,
     PersonRecord,
@@ -55,12 +57,6 @@ class StatedValues:
     def values(self, kind: Kind, record: Record) -> Values:
         """Return the stated values of a record. Report and leave out fields with unresolved references."""
         count_before = self._broken_count
-        values = self._stated_values(kind, record)
-        if self._broken_count > count_before:
-            self.broken.add(id(record))
-        return values
-
-    def _stated_values(self, kind: Kind, record: Record) -> Values:
         values: Values = {}
         for name in kind.plain_fields:
             value = getattr(record, name)
@@ -70,24 +66,23 @@ class StatedValues:
             value = getattr(record, name)
             if is_stated(value) and self.is_known(other, value or "", record.where, name):
                 values[name] = self.key_here(other, value) if value else None
-        return values | self._lists(kind, record)
-
-    def _lists(self, kind: Kind, record: Record) -> Values:
-        values: Values = {}
         for listing in kind.listings:
-            parts, count_before = getattr(record, listing.name), self._broken_count
+            parts, list_count_before = getattr(record, listing.name), self._broken_count
             if is_stated(parts):
-                part_values = self._parts(listing, parts, record)
-                if self._broken_count == count_before:
+                part_values = self._parts(kind, listing, parts, record)
+                if self._broken_count == list_count_before:
                     values[listing.name] = part_values
+        if self._broken_count > count_before:
+            self.broken.add(id(record))
         return values
 
     def person_values(self, record: PersonRecord, person: Person) -> Values:
         """Return the stated values of a person, without hidden names. Given names require a family name."""
         values: Values = {"name": self.people.printed_name(person, record.ref.name)}
         for name in PERSON.plain_fields:
-            value = getattr(record, name, None) if name not in ("name", "orcid") else None
-            if value is not None and is_stated(value):
+            # Name and ORCID are in `ref`.
+            value = getattr(record, name, UNSTATED)
+            if is_stated(value):
                 values[name] = value
         if not values.get("family"):
             values.pop("family", None)
@@ -120,7 +115,7 @@ class StatedValues:
         self._broken_count += 1
         self.findings.problem(where, path, message, **values)
 
-    def _parts(self, listing: Listing, parts: tuple[Record, ...], record: Record) -> list[Values]:
+    def _parts(self, kind: Kind, listing: Listing, parts: tuple[Record, ...], record: Record) -> list[Values]:
         if listing is MENU:
             return [
                 self._menu_line(line, record.where, f"menu[{index}]")
@@ -130,7 +125,7 @@ class StatedValues:
         part_values: list[Values] = []
         identities: set[tuple[object, ...]] = set()
         for index, part in enumerate(parts):
-            values = self._part(listing, part, record, f"{listing.name}[{index}]")
+            values = self._part(kind, listing, part, record, f"{listing.name}[{index}]")
             identity = tuple(values[name] for name in listing.identity)
             if identity in identities and not listing.may_repeat:
                 self._note_repeat(listing, values, record)
@@ -144,12 +139,13 @@ class StatedValues:
         message = gettext("%(who)s is listed twice in %(name)s; taken once, at the first place.")
         self.findings.note("repeat", record.where, message, who=who, name=listing.name)
 
-    def _part(self, listing: Listing, part: Record, record: Record, path: str) -> Values:
+    def _part(self, kind: Kind, listing: Listing, part: Record, record: Record, path: str) -> Values:
         values: Values = {}
         for field in fields(part):
             value = getattr(part, field.name)
             if field.name == "person":
-                values |= self._person_part(listing, value, record)
+                location = (kind.name, getattr(record, kind.key))
+                values |= self._person_part(listing, value, location)
             elif field.name == "institutions":
                 known_slugs = [
                     slug for slug in value if self.is_known("institution", slug, record.where, path)
@@ -163,15 +159,14 @@ class StatedValues:
             self._check_grant(part, values, record, path)
         return values
 
-    def _person_part(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
+    def _person_part(self, listing: Listing, ref: PersonRef | None, location: Location) -> Values:
         if ref is None:
             return {"person": ""}
-        kind = next(kind for kind in KINDS.values() if listing in kind.listings)
-        person = self.people.find(ref, (kind.name, getattr(record, kind.key)))
-        printed_name = (
-            {"name": self.people.printed_name(person, ref.name)} if listing.has_printed_name else {}
-        )
-        return {"person": person.uid, **printed_name}
+        person = self.people.find(ref, location)
+        values = {"person": person.uid}
+        if listing.has_printed_name:
+            values["name"] = self.people.printed_name(person, ref.name)
+        return values
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
         if bool(grant.paper) == bool(grant.person):
