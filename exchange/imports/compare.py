@@ -224,15 +224,13 @@ class RowPlan:
     @property
     def outcomes(self) -> list[str]:
         """Return the `OUTCOMES` that apply: a row may be changed in one field and conflicting in another."""
-        conditions = (
-            self.is_new,
-            self.merge.updates and not self.is_new,
-            self.merge.kept_edits,
-            self.merge.conflicts,
-        )
-        return [outcome for outcome, is_met in zip(OUTCOMES, conditions, strict=False) if is_met] or [
-            "skipped"
-        ]
+        conditions = {
+            "new": self.is_new,
+            "changed": self.merge.updates and not self.is_new,
+            "kept": self.merge.kept_edits,
+            "conflicting": self.merge.conflicts,
+        }
+        return [outcome for outcome, is_met in conditions.items() if is_met] or ["skipped"]
 
 
 @dataclass(slots=True)
@@ -274,8 +272,13 @@ def compare(
     stated_values = StatedValues(program, people, rows, findings)
     successors = Successors(people.successors, rows.merged_slugs)
     plan = ImportPlan(rows, kept_apart=people.kept_apart)
-
-    def add_plans(row_plans: Iterable[RowPlan], kind: Kind, total: int) -> None:
+    for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
+        pairs = matched.get(kind.name, [])
+        row_plans = (
+            _person_plans(people, stated_values)
+            if kind is PERSON
+            else _row_plans(kind, pairs, rows, stated_values, successors)
+        )
         for done, row_plan in enumerate(row_plans, start=1):
             if row_plan.row.pk in protected.get(kind.name, ()):
                 _leave_unchanged(row_plan, findings)
@@ -285,14 +288,7 @@ def compare(
             if row_plan.is_idle:
                 row_plan.last_import = None
             if kind is not PERSON:
-                progress(kind.plural or kind.name, done, total)
-
-    for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
-        if kind is PERSON:
-            add_plans(_person_plans(people, stated_values), kind, 0)
-            continue
-        pairs = matched[kind.name]
-        add_plans(_row_plans(kind, pairs, rows, stated_values, successors), kind, len(pairs))
+                progress(kind.plural or kind.name, done, len(pairs))
         new_rows = [row_plan.row for row_plan in plan.steps[kind.name] if row_plan.is_new]
         _assign_positions(kind, new_rows, rows)
         if kind in EDITION_KINDS:

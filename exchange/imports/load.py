@@ -6,7 +6,7 @@ Edits made on this site are preserved (`exchange.imports.compare`). Importing a 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
@@ -38,14 +38,15 @@ after_import: list[Callable[[], object]] = []
 
 @dataclass(slots=True)
 class Report:
-    """Results of an import or a dry run: rows per kind and outcome, notes, conflicts (unsaved).
+    """Results of an import or a dry run: plan, rows per kind and outcome, notes, conflicts (unsaved).
 
     `run` is set if it wrote anything.
     """
 
-    tallies: dict[str, Counter[str]] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    plan: ImportPlan
+    tallies: dict[str, Counter[str]]
+    notes: tuple[Note, ...]
+    conflicts: tuple[Conflict, ...]
     run: ImportRun | None = None
 
     @property
@@ -178,7 +179,7 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
     )
     order = [*NOTE_KINDS]
     ordered = sorted(dict.fromkeys(notes), key=lambda note: order.index(note.kind))
-    return Report(tallies, tuple(ordered), conflicts)
+    return Report(plan, tallies, tuple(ordered), conflicts)
 
 
 def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun | None:

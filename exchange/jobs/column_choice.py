@@ -147,11 +147,8 @@ class ColumnChoice:
 def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
     """Read the tables of a job with the settings of an earlier choice. Use stored columns, or guess them."""
     findings = Findings()
-    dialects = {
-        table.file: TextDialect(table.separator, table.encoding)
-        for table in (earlier.tables if earlier else ())
-    }
     earlier_tables = {table.key: table for table in (earlier.tables if earlier else ())}
+    dialects = {table.file: TextDialect(table.separator, table.encoding) for table in earlier_tables.values()}
     grids = read_grids(
         uploads.sources(job), findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
@@ -160,7 +157,7 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
     if not earlier:
         for table in tables:
             # Sheets of committees and the like are not read unless they are chosen.
-            table.is_wanted = bool(table.role) or len(tables) == 1
+            table.is_wanted = bool(table.role)
         if not any(table.is_wanted for table in tables):
             for table in tables[:1]:
                 table.is_wanted = True

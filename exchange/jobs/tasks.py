@@ -92,21 +92,15 @@ def _change_state(job: ImportJob, state: str, *, before: str, **values: object) 
 
 
 def _preview(job: ImportJob, progress: ProgressWriter) -> None:
-    plans: list[ImportPlan] = []
-
-    def check(plan: ImportPlan) -> None:
-        check_permissions(plan, job.user)
-        plans.append(plan)
-
-    report = _load(job, progress, check, dry_run=True)
+    report = _load(job, progress, dry_run=True)
     progress("storing", 0, 0)
     with transaction.atomic():
-        store_plan(plans[0], job)
+        store_plan(report.plan, job)
         _change_state(
             job,
             State.READY,
             before=State.READING,
-            digest=plan_digest(plans[0]),
+            digest=plan_digest(report.plan),
             counts=report.counts,
             notes=[note.stored for note in report.notes[:MAX_NOTES]],
             problems=[],
@@ -114,14 +108,9 @@ def _preview(job: ImportJob, progress: ProgressWriter) -> None:
 
 
 def _write(job: ImportJob, progress: ProgressWriter) -> None:
-    def check(plan: ImportPlan) -> None:
-        check_permissions(plan, job.user)
-        if plan_digest(plan) != job.digest:
-            raise ChangedError
-
     try:
         with transaction.atomic():
-            report = _load(job, progress, check)
+            report = _load(job, progress)
             # Change the state in the transaction of the import, so that they are committed together.
             _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
     except ChangedError:
@@ -132,13 +121,14 @@ def _write(job: ImportJob, progress: ProgressWriter) -> None:
     job.upload_parts.all().delete()
 
 
-def _load(
-    job: ImportJob,
-    progress: ProgressWriter,
-    check: Callable[[ImportPlan], None],
-    *,
-    dry_run: bool = False,
-) -> Report:
+def _load(job: ImportJob, progress: ProgressWriter, *, dry_run: bool = False) -> Report:
+    """Load the program of a job. Raises `ChangedError` if the plan to write is not the previewed one."""
+
+    def check(plan: ImportPlan) -> None:
+        check_permissions(plan, job.user)
+        if not dry_run and plan_digest(plan) != job.digest:
+            raise ChangedError
+
     program, photos = fetch_photos(_read(job, progress), dry_run=dry_run)
     return load(
         program,
