@@ -162,12 +162,12 @@ class ConflictAdmin(ReadOnlyAdmin):
             keys[conflict.provenance.kind].add(conflict.provenance.object_id)
         rows_by_key: dict[tuple[str, int], Content] = {}
         for kind, row_keys in keys.items():
-            model_admin = self.admin_site.get_model_admin(KINDS[kind].model)
+            model = KINDS[kind].model
             for batch in in_batches(sorted(row_keys)):
                 if is_locking:
-                    locked = model_admin.model._base_manager.select_for_update().order_by("pk")
+                    locked = model._base_manager.select_for_update().order_by("pk")
                     list(locked.filter(pk__in=batch).values_list("pk"))
-                rows = access.rows(model_admin.model._default_manager.filter(pk__in=batch), "change")
+                rows = access.rows(model._default_manager.filter(pk__in=batch), "change")
                 rows_by_key |= {(kind, row.pk): row for row in rows}
         return rows_by_key
 
