@@ -181,10 +181,10 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
 
 @edition_page
 def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
+    """Send the calendar of a session, its parts, and the talks in them with a time of their own."""
     session = get_object_or_404(edition.sessions.published(), uid=uid)
-    return _calendar(
-        request, edition, uid, str(session), lambda: calendars.session_calendar(edition, session)
-    )
+    load_scope = partial(calendars.sessions_calendar, edition, Q(pk=session.pk) | Q(parent=session))
+    return _calendar(request, edition, uid, str(session), load_scope)
 
 
 @edition_page

@@ -67,13 +67,6 @@ def _filter_conditions(edition: Edition, choice: ScheduleFilter | None) -> tuple
     return Q(pk__in=sessions), talks
 
 
-def session_calendar(edition: Edition, session: Session) -> CalendarScope:
-    """Return a session with its parts, and the talks in them with a time of their own."""
-    in_session = Q(session=session) | Q(session__parent=session)
-    sessions = Q(pk=session.pk) | Q(parent=session)
-    return calendar_scope(edition, sessions=sessions, presentations=in_session & HAS_OWN_TIME)
-
-
 def room_calendar(room: Room) -> CalendarScope:
     """Return the sessions in a room, and presentations there whose session is elsewhere."""
     in_room_session = Q(room=None, session__room=room) & HAS_OWN_TIME
