@@ -303,22 +303,19 @@ def _row_plans(
     stated_values: StatedValues,
     successors: Successors,
 ) -> Iterator[RowPlan]:
-    def last_import_key(row: Content, record: Record) -> int:
-        """Return the key whose last import applies: of a merged institution if the record has its slug."""
-        merged = rows.merged_keys if kind is INSTITUTION else {}
-        key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
-        return key
-
-    last_imports = load_last_imports(kind, [last_import_key(*pair) for pair in pairs if pair[0].pk])
+    # For the slug of a merged institution, the last import of that institution applies.
+    merged_keys = rows.merged_keys if kind is INSTITUTION else {}
+    import_keys = [merged_keys.get(getattr(record, kind.key), row.pk or 0) for row, record in pairs]
+    last_imports = load_last_imports(kind, filter(None, import_keys))
     lists = _current_lists(kind, [record for _, record in pairs], rows.edition)
-    for row, record in pairs:
+    for (row, record), import_key in zip(pairs, import_keys, strict=True):
         theirs = stated_values.values(kind, record)
         if row.pk:
             ours = {
                 name: lists[name].get(row.pk, []) if name in lists else field_value(row, kind, name)
                 for name in theirs
             }
-            last_import = last_imports.get(last_import_key(row, record))
+            last_import = last_imports.get(import_key)
             base = with_successors(last_import.values, kind, successors) if last_import else {}
             theirs = _with_inherited_times(kind, ours, theirs, rows)
             result = merge(

@@ -12,7 +12,6 @@ from exchange.problems import Findings, Where
 from exchange.records import PersonRecord, PersonRef, Program, stated
 from people import names
 
-NOWHERE = Where()
 # The lists that contain people, each with its kind of record.
 PEOPLE_LISTS = [
     (kind, listing)
@@ -89,14 +88,14 @@ class FilePeople:
         for key in _keys(ref):
             if key in self._by_key:
                 return self._by_key[key]
-        return self._bare_entry(names.normalize(ref.name), location)
+        return self._bare_entry(names.normalize(ref.name), location, ref.where)
 
     def all(self) -> Iterator[FilePerson]:
         yield from self.keyed
         for entries in self._bare.values():
             yield from entries.values()
 
-    def _bare_entry(self, name: str, location: Location | None, where: Where = NOWHERE) -> FilePerson:
+    def _bare_entry(self, name: str, location: Location | None, where: Where) -> FilePerson:
         entries = self._bare[name]
         if None in entries or location is None:
             return entries.setdefault(None, FilePerson(name, where))

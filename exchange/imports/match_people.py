@@ -46,8 +46,8 @@ class MatchedPeople:
         program: Program,
         edition: Edition,
         findings: Findings,
-        concealed: Collection[int] = (),
-        hidden_papers: Collection[int] = (),
+        concealed: Collection[int],
+        hidden_papers: Collection[int],
     ) -> None:
         self.edition, self.findings = edition, findings
         self.file = FilePeople(program, findings)
@@ -154,7 +154,9 @@ class MatchedPeople:
         unmatched = [entry for entry in self.file.all() if entry not in self.rows]
         unmatched_names = {entry.name for entry in unmatched}
         self._namesakes = Namesakes(unmatched_names, self._concealed, self._follow_merge)
-        self._uids_in_use = self._derived_uids_in_use(unmatched)
+        derived_uids = {uid for entry in unmatched for uid in _derived_uids(entry)}
+        rows = Person.objects.filter(AnyOf("uid", derived_uids))
+        self._uids_in_use = set(rows.values_list("uid", flat=True))
         self._match_by_location(unmatched)
         by_name: dict[str, list[FilePerson]] = defaultdict(list)
         for entry in unmatched:
@@ -429,10 +431,6 @@ class MatchedPeople:
             if uid not in self.by_uid and uid not in self._uids_in_use:
                 return uid
         return new_uid()
-
-    def _derived_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
-        derived_uids = {uid for entry in unmatched for uid in _derived_uids(entry)}
-        return set(Person.objects.filter(AnyOf("uid", derived_uids)).values_list("uid", flat=True))
 
     def _note_doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
         self._note("doubt", entry, message, **values)

@@ -113,9 +113,9 @@ def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
 
 
 def _error_message(row: Content, field: str, error: ValidationError) -> str:
-    if getattr(error, "code", None) in MISSING_CODES:
+    if error.code in MISSING_CODES:
         return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
-    if getattr(error, "code", None) == "invalid_choice":
+    if error.code == "invalid_choice":
         choices = getattr(row._meta.get_field(field), "choices", None) or ()
         value = short(str(getattr(row, field)))
         allowed_values = ", ".join(str(key) for key, _ in choices)
