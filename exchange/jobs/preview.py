@@ -74,8 +74,7 @@ def _part_text(listing: Listing, part: Values, name_row: Naming) -> str:
         return ": ".join(filter(None, (winner_and_edition, part["citation"])))
     label = part.get("name") or name_row("person", part["person"])
     if "role" in part:
-        role = dict(_choices(listing, "role")).get(part["role"], part["role"])
-        label = f"{capfirst(str(role))}: {label}"
+        label = f"{capfirst(_choice_label(listing, 'role', part['role']))}: {label}"
     affiliations = part.get("affiliations") or [part.get("affiliation", "")]
     affiliation = "; ".join(filter(None, affiliations))
     marks = [gettext("corresponding")] if part.get("corresponding") else []
@@ -83,14 +82,14 @@ def _part_text(listing: Listing, part: Values, name_row: Naming) -> str:
     return ", ".join([f"{label} ({affiliation})" if affiliation else label, *marks])
 
 
-def _choices(listing: Listing, name: str) -> list[tuple[str, Any]]:
+def _choice_label(listing: Listing, name: str, value: str) -> str:
     field: Any = listing.model._meta.get_field(name)
-    return list(field.flatchoices)
+    return str(dict(field.flatchoices).get(value, value))
 
 
 def _material_text(part: Values) -> str:
-    kind = dict(_choices(MATERIALS, "kind")).get(part["kind"], part["kind"])
-    text = ": ".join(filter(None, (str(part["label"] or kind), part["url"])))
+    label = part["label"] or _choice_label(MATERIALS, "kind", part["kind"])
+    text = ": ".join(filter(None, (label, part["url"])))
     return text if part["visible"] else f"{text} ({pgettext('material', 'hidden')})"
 
 

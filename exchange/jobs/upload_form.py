@@ -201,11 +201,10 @@ def file_name(upload: Upload) -> str:
 
 def detect_format(sources: Sequence[Source]) -> Format | None:
     """Return the format that recognizes these files, or `None` if the format is ambiguous or unknown."""
-    matches = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
-    specific = [fmt for fmt in matches if fmt.name not in LAST_TRIED]
+    formats = readable().items()
+    matches = {name: fmt for name, fmt in formats if fmt.recognizes and fmt.recognizes(sources)}
+    specific = [fmt for name, fmt in matches.items() if name not in LAST_TRIED]
     if len(specific) > 1:
         return None
-    general = sorted(
-        (fmt for fmt in matches if fmt.name in LAST_TRIED), key=lambda fmt: LAST_TRIED.index(fmt.name)
-    )
+    general = [matches[name] for name in LAST_TRIED if name in matches]
     return next(iter([*specific, *general]), None)
