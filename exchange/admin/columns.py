@@ -23,7 +23,6 @@ from exchange.jobs.column_choice import (
     Table,
     apply_answers,
     delete_mappings,
-    describe_tables,
     read_again,
     read_first_rows,
     save_mappings,
@@ -37,41 +36,21 @@ from exchange.records import AuthorRecord, MaterialRecord, Program, Record, Role
 SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
 
-def store_guess(job: ImportJob) -> None:
-    """Read the tables of a new job, and store the guessed fields of columns."""
-    _store(job, describe_tables(job))
-
-
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     """Store the choices of the form. Return whether the job can continue with them."""
     stored_choice = ColumnChoice.from_job(job)
-    choice, must_reread = apply_answers(stored_choice, _answers(request))
+    choice, must_reread = apply_answers(stored_choice, request.POST)
     if must_reread:
         choice, problems = read_again(job, choice, stored_choice)
         for problem in problems:
             messages.error(request, problem)
     if request.POST.get("do") == "forget":
         choice = delete_mappings(job, choice)
-    _store(job, choice)
+    choice.store(job)
     can_continue = request.POST.get("do") == "map" and not must_reread and not choice.complaints(job.edition)
     if can_continue:
         save_mappings(job, choice)
     return can_continue
-
-
-def _answers(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the form, with indexes of separators replaced by the characters."""
-    answers = {name: str(value) for name, value in request.POST.items()}
-    separators = {str(index): separator for index, separator in enumerate(SEPARATORS)}
-    for name, value in answers.items():
-        if name.endswith("-separator") and value in separators:
-            answers[name] = separators[value]
-    return answers
-
-
-def _store(job: ImportJob, choice: ColumnChoice) -> None:
-    job.columns = choice.as_json()
-    job.save(update_fields=["columns"])
 
 
 # The context of the page

@@ -32,6 +32,7 @@ from exchange.admin import columns
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import progress, tasks, uploads
+from exchange.jobs.column_choice import describe_tables
 from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
 from exchange.jobs.preview import kind_name, rows_in_words
 from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
@@ -196,7 +197,7 @@ class ImportJobAdmin(ScopedAdmin):
             job.save()
             uploads.store(job, (upload.chunks() for upload in files))
         if data["is_mapped"]:
-            columns.store_guess(job)
+            describe_tables(job).store(job)
             return job
         if data["url"] and data["token"]:
             progress.store_token(job.pk, data["token"])

@@ -120,8 +120,9 @@ class ColumnChoice:
     def mapping(self) -> Mapping:
         return Mapping(tables=[table.mapping for table in self.tables], is_markdown=self.is_markdown)
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def store(self, job: ImportJob) -> None:
+        job.columns = asdict(self)
+        job.save(update_fields=["columns"])
 
     @classmethod
     def from_job(cls, job: ImportJob) -> "ColumnChoice":
@@ -220,6 +221,8 @@ def _table(grid: Grid, earlier: Table | None, mappings: Sequence[ColumnMapping])
 def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[ColumnChoice, bool]:
     """Return the choice with the values of the form, and whether the files must be read again."""
     tables, must_reread = [], False
+    # The form sends their places.
+    separators = {str(index): separator for index, separator in enumerate(SEPARATORS)}
     for number, table in enumerate(choice.tables):
         prefix = f"t{number}"
         if f"{prefix}-shown" not in answers:
@@ -228,14 +231,13 @@ def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[Col
             continue
         columns = [answers.get(f"{prefix}-c{index}", column) for index, column in enumerate(table.columns)]
         has_header = f"{prefix}-header" in answers
-        separator = answers.get(f"{prefix}-separator", table.separator)
         encoding = answers.get(f"{prefix}-encoding", table.encoding)
         changed = replace(
             table,
             columns=[column if column in FIELDS else "" for column in columns],
             is_wanted=f"{prefix}-wanted" in answers or len(choice.tables) == 1,
             has_header=has_header,
-            separator=separator if separator in SEPARATORS else table.separator,
+            separator=separators.get(answers.get(f"{prefix}-separator", ""), table.separator),
             encoding=encoding if encoding in ENCODINGS else table.encoding,
         )
         dialect = (table.has_header, table.separator, table.encoding)
