@@ -27,13 +27,13 @@ from editorial.current_edition import format_moment, working_on
 from editorial.desk import CHECKS, Check
 from editorial.model_admin import POSITION, render_response
 from editorial.sections import DeskSection
-from exchange.admin.imports import ReadOnlyAdmin, row_address
+from exchange.admin.imports import ReadOnlyAdmin
 from exchange.imports.compare import PERSON_LISTS
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Outcome, RowFinder, current_value, decide, mark_decided
 from exchange.jobs.import_permissions import as_importer
-from exchange.jobs.preview import record_field_label, value_in_words
+from exchange.jobs.preview import record_field_label, row_address, value_in_words
 from exchange.models import Conflict, Decision, with_run
 
 MAX_SHOWN_CHARS = 80

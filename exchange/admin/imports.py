@@ -34,7 +34,7 @@ from exchange.imports.kinds import KINDS
 from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.column_choice import describe_tables
 from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
-from exchange.jobs.preview import kind_name, rows_in_words
+from exchange.jobs.preview import kind_name, row_address, rows_in_words
 from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance, with_run
@@ -334,11 +334,6 @@ class ReadOnlyAdmin(ScopedAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
-
-
-def row_address(kind: str, key: int) -> str:
-    meta = KINDS[kind].model._meta
-    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
 
 
 def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> bool:

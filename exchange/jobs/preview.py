@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import batched
 from typing import Any
 
+from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
@@ -105,6 +106,12 @@ def kind_name(name: str) -> str:
     return str(KINDS[name].model._meta.verbose_name_plural)
 
 
+def row_address(kind: str, key: int) -> str:
+    """Return the address of a row's form in the admin."""
+    meta = KINDS[kind].model._meta
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
+
+
 # Plans
 
 
@@ -192,11 +199,10 @@ def _fields(step: RowPlan, plan: ImportPlan, name_row: Naming) -> Iterator[list[
 def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
     """Yield rows for a page, with the differences of fields marked word by word."""
     for row in rows:
-        meta = KINDS[row.kind].model._meta
         yield {
             "row": row,
-            "what": meta.verbose_name,
-            "page": f"admin:{meta.app_label}_{meta.model_name}_change" if row.object_id else "",
+            "what": KINDS[row.kind].model._meta.verbose_name,
+            "address": row_address(row.kind, row.object_id) if row.object_id else "",
             "fields": [_with_word_diff(row, *field) for field in row.fields],
         }
 
