@@ -1,7 +1,7 @@
 """Rows of an edition for readers that look rows up by name."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache, partial
 from typing import Any
 
 from conference.models import Edition
@@ -23,14 +23,12 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
     """
     if edition is None:
         return Context(slug, 0, "UTC")
-    rows: dict[str, list[KnownRow]] = {}
     copies = open_copies([edition.pk])
 
-    def rows_of_kind(kind: str) -> Iterable[KnownRow]:
-        if kind not in rows:
-            with show_working_copy(copies):
-                rows[kind] = list(_rows(edition, kind))
-        return rows[kind]
+    @cache
+    def rows_of_kind(kind: str) -> list[KnownRow]:
+        with show_working_copy(copies):
+            return list(_rows(edition, kind))
 
     return Context(
         edition.slug,
