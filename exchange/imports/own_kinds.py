@@ -67,7 +67,7 @@ def _described_kinds(program: Program, edition: Edition, findings: Findings) -> 
             new_kinds.append(kind)
         elif (existing.copies, existing.color) != (kind.copies, kind.color):
             message = gettext("The kind “%(name)s” differs from the conference's own, which stays as it is.")
-            findings.note("warning", record.where, message % {"name": short(kind.name)})
+            findings.note("warning", record.where, message, name=short(kind.name))
     return new_kinds
 
 
@@ -146,4 +146,4 @@ def _note_new_kind(kind: SessionKind, word: str, rows: Sequence[Timed], findings
     )
     counts_as = kind_label(kind.applies_to, kind.counts_as, "")
     values = {"word": short(word), "what": noun, "counts_as": counts_as, "n": len(rows)}
-    findings.note("warning", rows[0].where, message % values)
+    findings.note("warning", rows[0].where, message, **values)

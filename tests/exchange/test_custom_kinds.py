@@ -13,7 +13,7 @@ from exchange.files import Context, Source
 from exchange.formats import program_json, readable, writable
 from exchange.imports.load import load
 from exchange.jobs.undo import undo
-from exchange.problems import ProgramError, Where
+from exchange.problems import ProgramError, Where, note_sections
 from exchange.records import KindRecord, Program
 from schedule.models import Presentation, Session, SessionKind
 from tests import factories as make
@@ -53,6 +53,22 @@ def test_unknown_kind_is_added_and_reported(kind: str) -> None:
     assert str(note.where) == "program.json, sessions (s0)"
     assert note.message.startswith(f"“{kind}” is no kind of session here: it is added and counts as “")
     assert "(2 rows)" in note.message
+
+
+def test_reports_of_new_kinds_are_grouped() -> None:
+    report = load(program_with_kinds("bof", "lunch", "bof", "lunch", talk_kind="poster"), "2021")
+    (section,) = note_sections(report.notes)
+
+    assert [len(group) for group in section.groups] == [2]
+
+
+def test_reports_of_different_kinds_are_grouped() -> None:
+    names = ("bof", "lunch")
+    load(programs.program(session_kinds=tuple(KindRecord(slug=name) for name in names)), "2021")
+    renamed = tuple(KindRecord(slug=name, name=f"New {name}") for name in names)
+    (section,) = note_sections(load(programs.program(session_kinds=renamed), "2021").notes)
+
+    assert [len(group) for group in section.groups] == [2]
 
 
 def test_preview_reports_a_new_kind_and_writes_nothing() -> None:
