@@ -206,20 +206,32 @@ class RowPlan:
         return self.last_import is None or self.last_import.values != self.merge.last_import
 
     @property
+    def settled_conflicts(self) -> list[Conflict]:
+        """Return the undecided conflicts of fields that the file or this site has changed back."""
+        undecided = self.last_import.conflicts if self.last_import else {}
+        return [undecided[name] for name in (*self.merge.agreed, *self.merge.kept_edits) if name in undecided]
+
+    @property
     def is_worth_recording(self) -> bool:
         """Return whether the plan writes more than conflicts that are already stored."""
         conflicts, last_import = self.merge.conflicts, self.last_import
         is_known = last_import is not None and all(
             last_import.has_conflict(*item) for item in conflicts.items()
         )
-        return self.is_new or bool(self.merge.updates) or self.changes_last_import or not is_known
+        return (
+            self.is_new
+            or bool(self.merge.updates or self.settled_conflicts)
+            or self.changes_last_import
+            or not is_known
+        )
 
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is to be written for this row."""
         if self.is_mentioned:
             return True
-        return not (self.is_new or self.merge.updates or self.merge.conflicts or self.changes_last_import)
+        has_conflicts = bool(self.merge.conflicts or self.settled_conflicts)
+        return not (self.is_new or self.merge.updates or has_conflicts or self.changes_last_import)
 
     @property
     def outcomes(self) -> list[str]:

@@ -294,10 +294,11 @@ def _write_provenance(
     Provenance.objects.bulk_update([row for step, row in rows if step.last_import], ["values", "run"])
     with recording.single_change_set() as log:
         for step, row in rows:
-            if step.merge.updates and not step.is_new:
+            if not step.is_new:
+                # Also fields with the same new value here and in the file, whose rows do not change.
                 last_values = step.last_import.values if step.last_import else {}
-                before = {name: last_values.get(name) for name in step.merge.updates}
-                log.record_changed(Provenance, row.pk, before, step.merge.updates, None)
+                before = {name: last_values.get(name) for name in row.values}
+                log.record_changed(Provenance, row.pk, before, row.values, None)
     return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.conflicts}
 
 
@@ -332,8 +333,7 @@ def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run
             (changed_conflicts if name in open_conflicts else new_conflicts).append(conflict)
             conflict.base, conflict.ours, conflict.theirs = values.base, values.ours, values.theirs
             conflict.run, conflict.created_at = run, now
-        # Both sides agree again, so the conflict is settled.
-        settled_keys += [open_conflicts[name].pk for name in step.merge.agreed if name in open_conflicts]
+        settled_keys += [conflict.pk for conflict in step.settled_conflicts]
     Conflict.objects.bulk_create(new_conflicts, batch_size=BATCH_ROWS)
     Conflict.objects.bulk_update(changed_conflicts, ["base", "ours", "theirs", "run", "created_at"])
     Conflict.objects.filter(AnyOf("pk", settled_keys)).update(resolved_at=now)

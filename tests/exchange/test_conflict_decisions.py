@@ -102,6 +102,22 @@ def test_newer_value_conflicts_after_ours_and_is_taken_after_theirs(
     assert Paper.objects.get().title == expected_title
 
 
+@pytest.mark.parametrize("title_here", ["By hand", "Old"])
+def test_conflict_is_settled_when_the_file_has_its_old_value_again(
+    title_conflict: Conflict, title_here: str
+) -> None:
+    row = Paper.objects.get()
+    row.title = title_here
+    row.save()
+
+    assert import_records(paper("p1", title="Old")) == 0
+    assert not Conflict.objects.undecided().exists()
+    assert Paper.objects.get().title == title_here
+    assert ImportRun.objects.count() == 3
+    import_records(paper("p1", title="Old"))
+    assert ImportRun.objects.count() == 3
+
+
 def test_taken_value_is_in_the_history_with_the_user(admin_client: Client, title_conflict: Conflict) -> None:
     decide_on_page(admin_client, "theirs")
 

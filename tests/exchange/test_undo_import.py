@@ -247,3 +247,26 @@ def test_editor_cannot_undo_changes_of_the_edition(client: Client, edition: Edit
     message = f"The import changed this of {edition}, which your role may not: venue."
     assert reasons == [[message], [message]]
     assert (Edition.objects.get().venue, Paper.objects.count()) == (edition.venue, 0)
+
+
+def change_title(title: str) -> None:
+    row = Paper.objects.get()
+    row.title = title
+    row.save()
+
+
+def test_edit_that_the_undone_file_repeated_still_counts_as_an_edit(edition: Edition) -> None:
+    import_papers(paper("p1", title="Old"))
+    change_title("By hand")
+    undo(import_papers(paper("p1", title="By hand")))
+
+    assert load(program(paper("p1", title="Old")), "2021").total["kept"] == 1
+    assert Paper.objects.get().title == "By hand"
+
+
+def test_row_that_only_an_undone_file_had_counts_as_never_imported(edition: Edition) -> None:
+    make.make_paper(edition, uid="p1", title="By hand")
+    undo(import_papers(paper("p1", title="By hand")))
+
+    assert load(program(paper("p1", title="Other")), "2021").total["conflicting"] == 1
+    assert Paper.objects.get().title == "By hand"
