@@ -100,12 +100,17 @@ def load(
                 check(plan)
             if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, progress)
-                write_photos(plan, photos or {})
+                has_photos = write_photos(plan, photos or {})
                 for kind in plan.new_kinds:
                     kind.conference = plan.edition.conference
                     kind.save()
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started_at)
-                report.run = _record_run(plan, report, run)
+                if (
+                    has_photos
+                    or plan.new_kinds
+                    or any(step.is_worth_recording for steps in plan.steps.values() for step in steps)
+                ):
+                    report.run = _record_run(plan, report, run)
                 log.set_reference(report.run)
                 for callback in after_import:
                     # An error here must not be reported as a failed import: the rows are written.
@@ -182,10 +187,8 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
     return Report(plan, tallies, tuple(ordered), conflicts)
 
 
-def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun | None:
-    """Save the run with its provenance and conflicts. Return None if it has only known conflicts."""
-    if not any(step.is_worth_recording for steps in plan.steps.values() for step in steps):
-        return None
+def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun:
+    """Save the run with its provenance and conflicts."""
     run.edition = plan.edition
     run.counts = report.counts
     run.notes = [note.stored for note in report.notes]

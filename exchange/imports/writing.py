@@ -257,8 +257,9 @@ def write_last_imports(plan: ImportPlan, run: ImportRun) -> None:
     _write_conflicts(steps, keys, run)
 
 
-def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> None:
-    """Save the fetched photos of people who have none."""
+def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> bool:
+    """Save the fetched photos of people who have none. Return whether there were any."""
+    has_written = False
     urls = {person.pk: url for person, url in reversed(plan.photos) if url in photos}
     for batch in in_batches(urls):
         people = [*Person.objects.filter(pk__in=batch, photo="")]
@@ -266,6 +267,8 @@ def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> N
             ending, content = photos[urls[person.pk]]
             person.photo.save(f"{person.uid}.{ending}", ContentFile(content), save=False)
         Person.objects.bulk_update(people, ["photo"])
+        has_written = has_written or bool(people)
+    return has_written
 
 
 def _write_provenance(

@@ -64,6 +64,17 @@ def test_photo_is_fetched_once_and_removed_with_the_import(site: FakeSite) -> No
     assert not Person.objects.exists()
 
 
+def test_import_of_only_a_photo_can_be_undone(site: FakeSite) -> None:
+    make_edition()
+    load(replace(program_with_photo(site), photos=()), "2021")
+    report = import_photo(site, image_bytes())
+
+    assert Person.objects.get().photo
+    assert report.run
+    undo(report.run)
+    assert not Person.objects.get().photo
+
+
 def test_photo_removed_by_hand_is_not_fetched_again(site: FakeSite) -> None:
     make_edition()
     load(replace(program_with_photo(site), photos=()), "2021")
