@@ -105,6 +105,9 @@ def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
             never_imported = {name for name, value in old_values[row.pk].items() if value is None}
             row.values = {name: value for name, value in values.items() if name not in never_imported}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)
+        # Rows that had not been imported before have no values left.
+        unused_keys = [row.pk for row in rows if all(value is None for value in row.values.values())]
+        Provenance.objects.filter(pk__in=unused_keys).delete()
     Conflict.objects.undecided().filter(run=run).delete()
 
 

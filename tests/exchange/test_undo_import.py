@@ -270,3 +270,11 @@ def test_row_that_only_an_undone_file_had_counts_as_never_imported(edition: Edit
 
     assert load(program(paper("p1", title="Other")), "2021").total["conflicting"] == 1
     assert Paper.objects.get().title == "By hand"
+
+
+def test_row_that_only_an_undone_file_had_is_not_missing_in_the_next_one(edition: Edition) -> None:
+    make.make_paper(edition, uid="p1", title="By hand")
+    make.make_paper(edition, uid="p2", title="On p2")
+    undo(import_papers(paper("p1", title="By hand")))
+
+    assert load(program(paper("p2")), "2021").notes == ()
