@@ -7,6 +7,7 @@ page therefore shows the working state. Writers of one edition wait for each oth
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import uuid4
 
 from django.db import transaction
@@ -48,6 +49,9 @@ from schedule.working_copy.rows import (
     written_columns,
 )
 
+# The moments of the last moves, by model and key.
+type MoveTimes = dict[type[Content], dict[int, datetime]]
+
 
 def open_copies(editions: Collection[int] | None = None) -> list[WorkingCopy]:
     """Return the open working copies, of these editions or all. One query."""
@@ -77,44 +81,32 @@ def follow_merges(rows: dict[Key, PendingRow]) -> None:
         person_keys = {*survivors.values()}
 
 
-@dataclass
-class ReplacedRows:
-    """The public states of the rows that a block replaced, by model."""
-
-    public: dict[type[Content], States] = field(default_factory=dict)
-    # `rescheduled_at` of rows, which the history does not record.
-    move_times: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
-
-
-def write_pending(
-    rows: dict[Key, PendingRow], models: Collection[type[Content]] = WORKING_MODELS
-) -> ReplacedRows:
-    """Write the pending values to the rows."""
-    replaced, states_by_model = ReplacedRows(), dict[type[Content], States]()
+def write_pending(rows: dict[Key, PendingRow]) -> dict[type[Content], States]:
+    """Write the pending values to the rows; return the public states that they replace, by model."""
+    public_by_model: dict[type[Content], States] = {}
+    states_by_model: dict[type[Content], States] = {}
     for model in WORKING_MODELS:
         model_rows = {key: row for (label, key), row in rows.items() if label == model._meta.label_lower}
-        if model_rows and model in models:
+        if model_rows:
             public = read_columns(model, model_rows)
-            replaced.public[model] = {key: public.get(key) for key in model_rows}
+            public_by_model[model] = {key: public.get(key) for key in model_rows}
             states_by_model[model] = {
                 key: target_state(row, model, public.get(key)) for key, row in model_rows.items()
             }
     drop_dangling(states_by_model)
     for model, states in states_by_model.items():
-        write_states(
-            model, {key: row for key, row in replaced.public[model].items() if row is not None}, states
-        )
-    return replaced
+        current = {key: row for key, row in public_by_model[model].items() if row is not None}
+        write_states(model, current, states)
+    return public_by_model
 
 
-def read_move_times(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int, Columns]]:
-    """Return when sessions and presentations last moved. Two queries."""
-    editions = [copy.edition_id for copy in copies]
-    times_by_model: dict[type[Content], dict[int, Columns]] = {}
-    for model in (Session, Presentation):
-        rows = model._base_manager.filter(edition__in=editions, **{f"{MOVED}__isnull": False})
-        times_by_model[model] = {key: {MOVED: at} for key, at in rows.values_list("pk", MOVED)}
-    return times_by_model
+def read_move_times(copies: Collection[WorkingCopy]) -> MoveTimes:
+    """Return when sessions and presentations last moved, which the history does not record. Two queries."""
+    conditions = {"edition__in": [copy.edition_id for copy in copies], f"{MOVED}__isnull": False}
+    return {
+        model: dict(model._base_manager.filter(**conditions).values_list("pk", MOVED))
+        for model in (Session, Presentation)
+    }
 
 
 @contextmanager
@@ -146,12 +138,7 @@ def lock_copies(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
 
 
 @contextmanager
-def edit_working_copy(
-    copies: Collection[WorkingCopy],
-    *,
-    keeps_others: bool = False,
-    models: Collection[type[Content]] = WORKING_MODELS,
-) -> Iterator[None]:
+def edit_working_copy(copies: Collection[WorkingCopy], *, keeps_others: bool = False) -> Iterator[None]:
     """Show the working state inside, and store changes to it as pending changes.
 
     Changes of other rows become public as usual, with everything else that the block wrote. If there are
@@ -167,14 +154,13 @@ def edit_working_copy(
             return
         with transaction.atomic():
             move_times = read_move_times(copies)
-            replaced = write_pending(pending_rows(copies), models)
-            replaced.move_times = move_times
+            public = write_pending(pending_rows(copies))
             with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
                 yield
             collected = _collect_changes(watch.written, copies)
             sets = collected.sets()
             if collected.others or keeps_others:
-                _restore_public(replaced, collected)
+                _restore_public(public, move_times, collected)
                 _restore_unrecorded(watch.unrecorded)
             else:
                 transaction.set_rollback(True)
@@ -194,62 +180,55 @@ class CollectedChanges:
     def sets(self) -> list[PendingChanges]:
         """Return the changes for each change set and working copy, with the values of new rows."""
         rows: dict[tuple[ChangeSet, WorkingCopy], list[StoredRow]] = {}
-        columns_by_model = self._read_columns()
-        labels = self._read_labels(columns_by_model)
+        written_rows = self._read_rows()
         for change_set, change, copy in self.pending:
-            row = self._stored_row(change, columns_by_model, labels)
+            row = _pending_row(change, written_rows.get(change.key))
             if row is not None:
-                rows.setdefault((change_set, copy), []).append(row)
+                rows.setdefault((change_set, copy), []).append(row.stored())
         for change_set, copies_by_row in self.created.items():
-            for (label, key), copy in copies_by_row.items():
-                columns = columns_by_model[content_model(label)].get(key)
-                if columns is not None:
-                    model = content_model(label)
-                    values = {name: [None, value] for name, value in plain_values(model, columns).items()}
-                    new_row = PendingRow(CREATED, label, key, labels.get((label, key), ""), values)
-                    new_row.follows = computed_values(model, columns)
-                    rows.setdefault((change_set, copy), []).append(new_row.stored())
+            for key, copy in copies_by_row.items():
+                if key in written_rows:
+                    label, columns = written_rows[key]
+                    model = content_model(key[0])
+                    pairs = {name: [None, value] for name, value in plain_values(model, columns).items()}
+                    row = PendingRow(CREATED, *key, label, pairs, computed_values(model, columns))
+                    rows.setdefault((change_set, copy), []).append(row.stored())
         return [
             _pending_changes(change_set, copy, stored_rows)
             for (change_set, copy), stored_rows in rows.items()
         ]
 
-    def _read_columns(self) -> dict[type[Content], dict[int, Columns]]:
+    def _read_rows(self) -> dict[Key, tuple[str, Columns]]:
+        """Return the label and the columns of the changed and new rows. Two queries for each model."""
         keys_by_label: dict[str, set[int]] = {}
         changed_keys = [change.key for _set, change, _copy in self.pending if change.kind != DELETED]
         created_keys = [key for copies_by_row in self.created.values() for key in copies_by_row]
         for label, key in [*changed_keys, *created_keys]:
             keys_by_label.setdefault(label, set()).add(key)
-        return {
-            content_model(label): read_columns(content_model(label), keys)
-            for label, keys in keys_by_label.items()
-        }
-
-    def _read_labels(self, columns_by_model: dict[type[Content], dict[int, Columns]]) -> dict[Key, str]:
-        labels: dict[Key, str] = {}
-        for model, rows in columns_by_model.items():
+        written_rows: dict[Key, tuple[str, Columns]] = {}
+        for label, keys in keys_by_label.items():
+            model = content_model(label)
+            columns = read_columns(model, keys)
             related = [f.name for f in model._meta.concrete_fields if f.is_relation]
-            for row in model._base_manager.filter(pk__in=[*rows]).select_related(*related):
-                labels[model._meta.label_lower, row.pk] = str(row)[:300]
-        return labels
+            rows = model._base_manager.filter(pk__in=[*columns]).select_related(*related)
+            names = {row.pk: str(row)[:300] for row in rows}
+            written_rows |= {(label, key): (names.get(key, ""), row) for key, row in columns.items()}
+        return written_rows
 
-    def _stored_row(
-        self,
-        change: RowChange,
-        columns_by_model: dict[type[Content], dict[int, Columns]],
-        labels: dict[Key, str],
-    ) -> StoredRow | None:
-        model = content_model(change.model)
-        if change.kind == DELETED:
-            pairs = {name: [value, None] for name, value in change.values.items()}
-            return PendingRow(DELETED, *change.key, change.label, pairs).stored()
-        columns = columns_by_model[model].get(change.object_id)
-        pairs = {name: pair for name, pair in change.values.items() if is_working(change.model, name)}
-        if columns is None or not pairs:
-            return None
-        row = PendingRow(CHANGED, *change.key, labels.get(change.key, ""), pairs)
-        row.follows = computed_values(model, columns)
-        return row.stored()
+
+def _pending_row(change: RowChange, written_row: tuple[str, Columns] | None) -> PendingRow | None:
+    """Return a change of a row as pending, with its current label and columns; `None` without a change."""
+    if change.kind == DELETED:
+        return PendingRow(
+            DELETED, *change.key, change.label, {name: [value, None] for name, value in change.values.items()}
+        )
+    pairs = {name: pair for name, pair in change.values.items() if is_working(change.model, name)}
+    if written_row is None or not pairs:
+        return None
+    label, columns = written_row
+    return PendingRow(
+        CHANGED, *change.key, label, pairs, computed_values(content_model(change.model), columns)
+    )
 
 
 def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[StoredRow]) -> PendingChanges:
@@ -305,11 +284,12 @@ def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, Worki
     return copies_by_row
 
 
-def _restore_public(replaced: ReplacedRows, collected: CollectedChanges) -> None:
+def _restore_public(
+    public: dict[type[Content], States], move_times: MoveTimes, collected: CollectedChanges
+) -> None:
     """Restore the public rows, and remove pending changes from the history."""
     deleted_keys = {row.key for row in collected.others if row.kind == DELETED}
-    public: dict[type[Content], States] = {model: dict(states) for model, states in replaced.public.items()}
-    for model, states in _earlier_states(collected, replaced).items():
+    for model, states in _earlier_states(collected, move_times).items():
         public[model] = {**states, **public.get(model, {})}
     for copies_by_row in collected.created.values():
         for label, key in copies_by_row:
@@ -331,7 +311,7 @@ def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
         write_states(model, read_columns(model, states), states)
 
 
-def _earlier_states(collected: CollectedChanges, replaced: ReplacedRows) -> dict[type[Content], States]:
+def _earlier_states(collected: CollectedChanges, move_times: MoveTimes) -> dict[type[Content], States]:
     """Return the earlier columns of changed rows, including computed ones."""
     earlier: dict[type[Content], dict[int, Columns]] = {}
     for _change_set, change, _copy in reversed(collected.pending):
@@ -348,7 +328,7 @@ def _earlier_states(collected: CollectedChanges, replaced: ReplacedRows) -> dict
                 row.derive()
                 state = {name: getattr(row, name) for name in written_columns(model)}
                 if MOVED in state:
-                    state[MOVED] = replaced.move_times.get(model, {}).get(key, {}).get(MOVED)
+                    state[MOVED] = move_times[model].get(key)
             states_by_model.setdefault(model, {})[key] = state
     return states_by_model
 
@@ -375,10 +355,7 @@ def store_changes(sets: Collection[PendingChanges]) -> None:
     """Store pending changes, and advance the versions of their working copies."""
     if not sets:
         return
-    reserve_keys(
-        [PendingRow.read(row) for changes in sets for row in changes.rows],
-        [changes.act for changes in sets],
-    )
+    reserve_keys(sets)
     PendingChanges.objects.bulk_create(sets)
     for copy in {changes.working_copy for changes in sets}:
         advance(copy)
@@ -386,10 +363,7 @@ def store_changes(sets: Collection[PendingChanges]) -> None:
 
 def reserve_all_keys() -> None:
     """Reserve the keys of pending rows in a restored database."""
-    sets = list(PendingChanges.objects.exclude(rows=[]))
-    reserve_keys(
-        [PendingRow.read(row) for changes in sets for row in changes.rows], [changes.act for changes in sets]
-    )
+    reserve_keys(PendingChanges.objects.exclude(rows=[]))
 
 
 def advance(copy: WorkingCopy) -> None:

@@ -3,6 +3,7 @@
 Writes are rolled back, except when `block` restores the public state.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from itertools import batched
@@ -23,6 +24,7 @@ from content.row_values import (
 )
 from papers.models import Paper
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.working_copy.models import PendingChanges
 from schedule.working_copy.pending import CREATED, DELETED, PendingRow
 
 # The models of a working copy, referenced ones first; of papers only the status.
@@ -137,13 +139,9 @@ def drop_dangling[M: Model](states_by_model: dict[type[M], States]) -> None:
                         row[field.attname] = None
 
 
-def _missing_keys[M: Model](
-    target: type[Model], keys: set[Any], states_by_model: dict[type[M], States]
-) -> set[int]:
+def _missing_keys(target: type[Model], keys: set[Any], states_by_model: Mapping[Any, States]) -> set[int]:
     """Return the keys that do not exist, or are deleted in the working copy."""
-    states: States = next(
-        (model_states for model, model_states in states_by_model.items() if model is target), {}
-    )
+    states = states_by_model.get(target, {})
     missing = {key for key, state in states.items() if state is None}
     unknown_keys = keys - {None} - {key for key, state in states.items() if state}
     for batch in batched(sorted(unknown_keys), BATCH_ROWS, strict=False):
@@ -218,15 +216,16 @@ def delete(model: type[Model], keys: Iterable[int]) -> None:
         rows._raw_delete(connection.alias)
 
 
-def reserve_keys(rows: Iterable[PendingRow], change_sets: Iterable[int] = ()) -> None:
+def reserve_keys(sets: Iterable[PendingChanges]) -> None:
     """Prevent the keys of rolled back rows from being reused: SQLite rolls its sequence back too."""
-    highest: dict[str, int] = {}
-    for row in rows:
-        if row.kind == CREATED:
-            table = content_model(row.model)._meta.db_table
-            highest[table] = max(highest.get(table, 0), row.key)
-    if keys := [*change_sets]:
-        highest[ChangeSet._meta.db_table] = max(keys)
+    highest: dict[str, int] = defaultdict(int)
+    for changes in sets:
+        table = ChangeSet._meta.db_table
+        highest[table] = max(highest[table], changes.act)
+        for row in changes.rows:
+            if row["kind"] == CREATED:
+                table = content_model(row["model"])._meta.db_table
+                highest[table] = max(highest[table], row["key"])
     if connection.vendor == "sqlite":
         _reserve_in_sqlite(highest)
     else:
