@@ -292,6 +292,21 @@ class PendingRelease:
             return f"{phrases[0]}."
         return gettext("%(sessions)s and %(papers)s.") % {"sessions": phrases[0], "papers": phrases[1]}
 
+    def create_release(self, edition: Edition, at: datetime, title: str, text: str = "") -> Release:
+        """Create the release with these changes, and with the snapshot of this program."""
+        rooms = dict(edition.rooms.values_list("slug", "name"))
+        release = Release(
+            edition=edition,
+            number=self.number,
+            title=title,
+            text=text,
+            changes=[change.to_json(rooms) for change in self.changes],
+            snapshot={key: row.to_json() for key, row in self.program.rows.items()},
+            published_at=at,
+        )
+        release.save()
+        return release
+
 
 def snapshot(edition: Edition, at: datetime) -> Snapshot:
     """Return the rows of an edition that are public at a moment. Three queries."""
@@ -349,21 +364,17 @@ def announce(
     with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
         pending = pending_release(edition, at)
-        rooms = dict(edition.rooms.values_list("slug", "name"))
-        release = Release(
-            edition=edition,
-            number=pending.number,
+        changes = [
+            replace(change, note=notes.get(change.line, ""))
+            for change in pending.changes
+            if change.line not in without
+        ]
+        release = replace(pending, changes=changes).create_release(
+            edition,
+            at,
             title=pending.title if title is None else title,
             text=pending.text if text is None else text,
-            changes=[
-                replace(change, note=notes.get(change.line, "")).to_json(rooms)
-                for change in pending.changes
-                if change.line not in without
-            ],
-            snapshot={key: row.to_json() for key, row in pending.program.rows.items()},
-            published_at=at,
         )
-        release.save()
         edition.papers.published(at).filter(announced_at=None).update(announced_at=at)
     return release
 

@@ -4,7 +4,7 @@ The caller must use a single change set, so that everything can be reverted toge
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import QuerySet, TextChoices
@@ -143,19 +143,10 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
     changes = [change for change in pending.changes if change.key in keys]
     if not changes:
         return None
-    snapshot = {row_key: row for row_key, row in pending.before.rows.items() if row_key not in keys}
-    snapshot |= {row_key: row for row_key, row in pending.program.rows.items() if row_key in keys}
-    rooms = dict(edition.rooms.values_list("slug", "name"))
-    release = Release(
-        edition=edition,
-        number=pending.number,
-        title=title,
-        changes=[change.to_json(rooms) for change in changes],
-        snapshot={row_key: row.to_json() for row_key, row in snapshot.items()},
-        published_at=at,
-    )
-    release.save()
-    return release
+    announced_rows = {row_key: row for row_key, row in pending.before.rows.items() if row_key not in keys}
+    announced_rows |= {row_key: row for row_key, row in pending.program.rows.items() if row_key in keys}
+    announced = replace(pending, program=Snapshot(announced_rows), changes=changes)
+    return announced.create_release(edition, at, title)
 
 
 def keys_within(program: Snapshot, key: str) -> Iterable[str]:

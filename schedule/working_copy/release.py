@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from conference.models import Edition
-from content import bulk, revision
+from content import revision
 from content.actor import User
-from content.bulk import apply_and_validate
+from content.bulk import POSITION, apply_and_validate
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from content.history.revert import (
@@ -48,8 +48,6 @@ from schedule.working_copy.rows import plain_values, read_columns, targets
 # The detail of a release in the history.
 RELEASE_DETAIL = "release of the working copy"
 MINE, THEIRS = "mine", "theirs"
-# Positions are renumbered automatically.
-NEVER_CONFLICTS = frozenset((bulk.POSITION,))
 
 
 class RefusedError(Exception):
@@ -111,22 +109,19 @@ def find_conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[P
     conflicts: list[PendingConflict] = []
     for key, row in rows.items():
         public_values = public.values.get(key)
-        if row.kind == CREATED:
-            if reason := _missing_target(row, public):
-                conflicts.append(PendingConflict(row, reason=reason))
-        elif public_values is None:
-            if row.kind == CHANGED:
-                reason = _("It was deleted from the public program meanwhile.")
-                conflicts.append(PendingConflict(row, reason=reason))
-        else:
+        if row.kind == CHANGED and public_values is None:
+            reason = _("It was deleted from the public program meanwhile.")
+            conflicts.append(PendingConflict(row, reason=reason))
+            continue
+        if row.kind != CREATED and public_values is not None:
             for field_name, (before, after) in row.values.items():
-                has_other_value = (
-                    public_values.get(field_name) not in (before, after) and field_name not in NEVER_CONFLICTS
-                )
+                value = public_values.get(field_name)
+                # Positions are renumbered automatically.
+                has_other_value = value not in (before, after) and field_name != POSITION
                 if has_other_value and (row.kind == CHANGED or field_name in public_values):
-                    conflicts.append(PendingConflict(row, field_name, public_values.get(field_name), after))
-            if row.kind == CHANGED and (reason := _missing_target(row, public)):
-                conflicts.append(PendingConflict(row, reason=reason))
+                    conflicts.append(PendingConflict(row, field_name, value, after))
+        if row.kind != DELETED and (reason := _missing_target(row, public)):
+            conflicts.append(PendingConflict(row, reason=reason))
     return conflicts
 
 
