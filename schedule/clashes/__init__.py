@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, cast
 
@@ -92,20 +92,14 @@ class StoredProgram:
         sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
         # Parents before their parts.
         self.sessions = sorted(columns_of(sessions, SessionColumns), key=lambda row: bool(row["parent"]))
-        self.labels: dict[tuple[str, str, str], str] = {}
+        # Thousands of rows share a few kinds.
+        self.kind_label = cache(kind_label)
         self.talks = columns_of(talks.order_by("session", "position", "pk"), TalkColumns)
         self.rooms = {
             pk: RoomCapacity(ClashSubject("room", pk, slug, name), capacity, virtual)
             for pk, slug, name, capacity, virtual in edition.rooms.values_list(*ROOM_FIELDS)
         }
         self.away = [*self._absences(edition)]
-
-    def _label(self, applies_to: str, kind: str, name: str) -> str:
-        """Return the label of a kind, cached because thousands of rows share a few kinds."""
-        key = applies_to, kind, name
-        if key not in self.labels:
-            self.labels[key] = kind_label(*key)
-        return self.labels[key]
 
     def _people_by_owner(self, **querysets: QuerySet[Any]) -> list[PeopleByOwner]:
         """Return the people for each queryset, by the key of their owner, such as a session. One query."""
@@ -150,7 +144,7 @@ class StoredProgram:
         )
 
     def _session_event(self, row: SessionColumns, parent: ClashEvent | None) -> ClashEvent:
-        label = self._label(AppliesTo.SESSION, row["kind"], row["kind_name"])
+        label = self.kind_label(AppliesTo.SESSION, row["kind"], row["kind_name"])
         return ClashEvent(
             ClashSubject("session", row["pk"], row["uid"], row["title"], label),
             row["counts_as"],
@@ -168,7 +162,7 @@ class StoredProgram:
         if begins is None:
             return None
         ends: datetime = max(begins, end or (session.end if session else begins))
-        label = self._label(AppliesTo.PRESENTATION, row["kind"], row["kind_name"])
+        label = self.kind_label(AppliesTo.PRESENTATION, row["kind"], row["kind_name"])
         return ClashEvent(
             ClashSubject("presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", label),
             row["counts_as"],

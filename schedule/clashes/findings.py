@@ -1,10 +1,11 @@
 """Data classes of the clash rules: the program, and clashes with their kind, sentence and rows. Pure."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
@@ -170,12 +171,12 @@ class ClashProgram:
 
     @cached_property
     def by_session(self) -> list[tuple[ClashEvent, list[ClashEvent]]]:
-        def session_key(talk: ClashEvent) -> int:
-            return talk.session.subject.pk if talk.session else 0
-
-        scheduled = sorted((talk for talk in self.talks if talk.session), key=session_key)
-        groups = (list(group) for _, group in groupby(scheduled, key=session_key))
-        return [(talks[0].session, talks) for talks in groups if talks[0].session]
+        """The sessions with presentations, by key, and their presentations."""
+        groups: dict[ClashEvent, list[ClashEvent]] = defaultdict(list)
+        for talk in self.talks:
+            if talk.session:
+                groups[talk.session].append(talk)
+        return sorted(groups.items(), key=lambda group: group[0].subject.pk)
 
 
 def close_open_ends(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[ClashEvent]:

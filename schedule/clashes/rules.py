@@ -203,13 +203,11 @@ def posters_sharing_boards(posters: Iterable[ClashEvent]) -> Iterator[list[Clash
         if label := board_key(poster.board):
             by_board[poster.effective_room, label].append(poster)
     for group in by_board.values():
+        if len(group) == 1:
+            continue
         rows = sorted(group, key=lambda poster: instant(poster.start))
         # A poster that is up before or after all others of the board shares it with none.
-        sharing = (
-            {poster for pair in overlapping_pairs(rows, MAX_PARTNERS) for poster in pair}
-            if len(rows) > 1
-            else set()
-        )
+        sharing = {poster for pair in overlapping_pairs(rows, MAX_PARTNERS) for poster in pair}
         if sharing:
             yield [poster for poster in rows if poster in sharing]
 
