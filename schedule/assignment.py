@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 
 from papers.related import SAME_KEYWORD_WEIGHT, distinctive_words
 
@@ -107,14 +108,15 @@ def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile])
 
     The remaining papers are assigned by topic, to empty sessions and to sessions that take any topic.
     """
-    free_places = {session.key: session.free for session in sessions}
+    free_places = {session.key: inf if session.free is None else session.free for session in sessions}
     ignored_words = common_words(paper.words for paper in papers)
     open_sessions = [session for session in sessions if session.free != 0]
     matches = [match for paper in papers for match in score_sessions(paper, open_sessions, ignored_words)]
     # `sorted` is stable: among equal scores, the order of papers and sessions decides.
     suggestions: dict[int, Suggestion] = {}
     for _score, suggestion in sorted(matches, key=lambda match: -match[0]):
-        if suggestion.paper not in suggestions and _take_place(free_places, suggestion.session):
+        if suggestion.paper not in suggestions and free_places[suggestion.session]:
+            free_places[suggestion.session] -= 1
             suggestions[suggestion.paper] = suggestion
     remaining = [paper for paper in papers if paper.key not in suggestions]
     used_sessions = {suggestion.session for suggestion in suggestions.values()}
@@ -130,7 +132,7 @@ def suggest_by_topic(
     papers: Iterable[PaperFeatures],
     empty_sessions: Sequence[int],
     any_topic_sessions: Sequence[int],
-    free_places: dict[int, int | None],
+    free_places: dict[int, float],
     suggestions: dict[int, Suggestion],
 ) -> None:
     """Fill each empty session with one topic, the largest first; use sessions with any topic for the rest."""
@@ -151,24 +153,15 @@ def _fill_session(
     papers: list[PaperFeatures],
     session: int,
     reason: Reason,
-    free_places: dict[int, int | None],
+    free_places: dict[int, float],
     suggestions: dict[int, Suggestion],
 ) -> list[PaperFeatures]:
     """Suggest a session for as many papers as it takes; return the others."""
-    count = len(papers) if free_places[session] is None else min(len(papers), free_places[session] or 0)
+    count = int(min(len(papers), free_places[session]))
+    free_places[session] -= count
     for paper in papers[:count]:
-        _take_place(free_places, session)
         suggestions[paper.key] = Suggestion(paper.key, session, reason, count)
     return papers[count:]
-
-
-def _take_place(free_places: dict[int, int | None], session: int) -> bool:
-    remaining = free_places[session]
-    if remaining == 0:
-        return False
-    if remaining is not None:
-        free_places[session] = remaining - 1
-    return True
 
 
 def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
@@ -181,7 +174,7 @@ def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def score_sessions(
-    paper: PaperFeatures, sessions: Iterable[SessionProfile], ignored_words: frozenset[str] = frozenset()
+    paper: PaperFeatures, sessions: Iterable[SessionProfile], ignored_words: frozenset[str]
 ) -> Iterator[tuple[float, Suggestion]]:
     """Yield a score and a suggestion for each session that has enough in common with the paper."""
     title_words = paper.words - ignored_words
