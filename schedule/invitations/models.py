@@ -272,8 +272,9 @@ class ProgramInvitation(models.Model):
         self.links.create(digest=digest_of(token))
         return link_to("schedule:invited", token)
 
-    def answer(self, state: State, at: datetime, note: str = "") -> None:
-        self.state, self.answered_at, self.note = state, at, note or self.note
+    def answer(self, state: State, at: datetime) -> None:
+        """Store the response of the person, together with the note."""
+        self.state, self.answered_at = state, at
         self.save(update_fields=["state", "answered_at", "note"])
 
     def count_write(self, at: datetime) -> bool:

@@ -4,6 +4,7 @@ The link is sufficient; no account is needed. The page must not be cached or ind
 """
 
 from datetime import datetime, time
+from itertools import chain
 from typing import Any
 
 from django import forms
@@ -140,9 +141,7 @@ def add_unavailability(request: HttpRequest, invitation: ProgramInvitation, at: 
 
 def redirect_back(request: HttpRequest) -> HttpResponse:
     """Redirect to the page, so that a reload does not submit the form again."""
-    response = HttpResponseRedirect(request.path)
-    response.status_code = 303
-    return response
+    return HttpResponseRedirect(request.path, status=303)
 
 
 def unavailabilities_of(invitation: ProgramInvitation) -> QuerySet[Unavailability]:
@@ -166,11 +165,9 @@ def other_participants(invitation: ProgramInvitation) -> list[str]:
     unconfirmed = unconfirmed.filter(
         Q(session=session, session__isnull=False) | Q(presentation=talk, presentation__isnull=False)
     )
-    excluded_people = {
-        *unconfirmed.values_list("person", flat=True),
-        invitation.person_id,
-        invitation.invited.pk,
-    }
+    # A person that was merged appears under the other one.
+    invited_people = chain.from_iterable(unconfirmed.values_list("person", "person__merged_into"))
+    excluded_people = {*invited_people, invitation.person_id, invitation.invited.pk}
     return [str(row) for row in rows if row.person_id not in excluded_people]
 
 

@@ -128,6 +128,16 @@ def test_page_shows_session_time_room_and_confirmed_people(
     assert response.headers["Referrer-Policy"] == "same-origin"
 
 
+def test_page_does_not_name_unconfirmed_people_who_were_merged(
+    client: Client, link: str, session: Session, edition: Edition
+) -> None:
+    invited = add_role(session, "Cy Young", "panelist").person
+    former = make_person("Cyrus Young", merged_into=invited)
+    ProgramInvitation.objects.create(edition=edition, person=former, session=session, role="panelist")
+
+    assert "Cy Young" not in client.get(link).text
+
+
 def test_reply_is_saved_and_can_be_changed(client: Client, link: str, invitation: ProgramInvitation) -> None:
     assert client.post(link, {"do": "confirm", "note": "Gladly."}).status_code == 303
     assert "You confirmed." in client.get(link).text
