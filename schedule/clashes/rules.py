@@ -261,7 +261,8 @@ def unavailable_clashes(
         return
     subject = overlapping[0].subject
     start = max(event.start, overlapping[0].start, key=instant)
-    end = max(start, min(event.end, overlapping[-1].end, key=instant), key=instant)
+    last_end = max((span.end for span in overlapping), key=instant)
+    end = max(start, min(event.end, last_end, key=instant), key=instant)
     when = tuple(times.day_and_time_range(span.start, span.end, program.zone) for span in overlapping)
     facts = {"one": event.subject, subject.model: subject, "when": NameList(when)}
     # A presenter may leave a poster for a while.

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from schedule.clashes.findings import (
+    Away,
     Clash,
     ClashEvent,
     ClashKind,
@@ -90,6 +91,14 @@ def test_clash_spans_the_overlap_of_both_events() -> None:
 
 def test_clash_with_a_zero_length_event_is_a_moment() -> None:
     assert clash_spans(session(1, 0, 60, **ADA), session(2, 30, 30, **ADA)) == [(at(30), at(30))]
+
+
+def test_clash_with_nested_absences_lasts_until_the_later_end() -> None:
+    absences = [Away(PEOPLE[1], at(0), at(50)), Away(PEOPLE[1], at(10), at(20))]
+    program = ClashProgram(ZONE, [session(1, 5, 60, **ADA)], [], ROOMS, PEOPLE, absences)
+    [clash] = apply_rules(program)
+
+    assert (clash.start, clash.end) == (at(5), at(50))
 
 
 def test_clash_in_the_repeated_dst_hour_spans_the_elapsed_time() -> None:
