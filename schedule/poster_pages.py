@@ -94,7 +94,7 @@ def board_row_name(board: str) -> str:
     name = letters[0].strip(" -.") if letters else ""
     if name or not board.isdecimal():
         return name
-    return str((int(board) - 1) // BOARDS_PER_ROW * BOARDS_PER_ROW + 1)
+    return str(max(int(board) - 1, 0) // BOARDS_PER_ROW * BOARDS_PER_ROW + 1)
 
 
 def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:

@@ -104,6 +104,7 @@ def test_unknown_topic_or_page_is_400(client: Client, hall: Session) -> None:
     [
         ("A12", "A"),
         ("Hall B - 7", "Hall B"),
+        ("0", "1"),
         ("1", "1"),
         ("20", "1"),
         ("21", "21"),
