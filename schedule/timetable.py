@@ -18,9 +18,6 @@ MAX_STRIP_DAYS = 31
 # The text before the number or letter of a session in a series: "Session 1A", "Track B".
 NUMBERED = re.compile(r"(\D{0,40}?)(?:[0-9]|(?<=\w\s)[A-Z]\b)")
 
-# A moment, and 1 for the end of a session without duration, which sorts after starts at that moment.
-type Edge = tuple[datetime, int]
-
 
 class Timed(Protocol):
     """Protocol of objects with a start and an end, both with a time zone."""
@@ -56,6 +53,10 @@ def instant(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
+def start_instant(session: Timed) -> datetime:
+    return instant(session.start)
+
+
 def sort_series[T](sessions: Iterable[T]) -> list[T]:
     """Sort the sessions of a series, such as "Session 1A", "Session 1B", "Session 10", among their positions.
 
@@ -77,10 +78,6 @@ def sort_series[T](sessions: Iterable[T]) -> list[T]:
 
 def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
     """Group sessions by start; within a block, only series are reordered."""
-
-    def start_instant(session: T) -> datetime:
-        return instant(session.start)
-
     groups = [list(group) for _, group in groupby(sorted(sessions, key=start_instant), key=start_instant)]
     return [Block(group[0].start, sort_series(group)) for group in groups]
 
@@ -202,16 +199,6 @@ class GridColumn[T: Placed]:
     lanes: list[list[T]] = field(default_factory=list)
 
 
-def start_edge(session: Timed) -> Edge:
-    return instant(session.start), 0
-
-
-def end_edge(session: Timed) -> Edge:
-    """Return the edge at the end of a session; it is later for sessions without duration."""
-    end = instant(session.end)
-    return end, int(end == instant(session.start))
-
-
 def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
     """Return the sessions without a room at times when no room is in use, such as coffee breaks.
 
@@ -235,9 +222,9 @@ def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
 def room_columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
     """Return a column for each room in the chairs' order, and last one for sessions without a room."""
     columns: dict[Any, GridColumn[T]] = {}
-    for session in sorted(sessions, key=start_edge):
+    for session in sorted(sessions, key=start_instant):
         column = columns.setdefault(session.room and session.room.pk, GridColumn(session.room))
-        lane = next((lane for lane in column.lanes if end_edge(lane[-1]) <= start_edge(session)), None)
+        lane = next((lane for lane in column.lanes if not overlaps(lane[-1], session)), None)
         if lane is None:
             column.lanes.append(lane := [])
         lane.append(session)
@@ -266,9 +253,11 @@ def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
     statuses = []
     for column in room_columns(sessions):
         taking_place = [session for lane in column.lanes for session in lane if not session.cancelled]
-        taking_place.sort(key=start_edge)
+        taking_place.sort(key=start_instant)
         now = [session for session in taking_place if session.start <= at < session.end]
         upcoming = [session for session in taking_place if session.start > at]
-        next_sessions = [session for session in upcoming if start_edge(session) == start_edge(upcoming[0])]
+        next_sessions = [
+            session for session in upcoming if start_instant(session) == start_instant(upcoming[0])
+        ]
         statuses.append(RoomStatus(column.room, sort_series(now), sort_series(next_sessions)))
     return statuses
