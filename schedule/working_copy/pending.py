@@ -1,26 +1,20 @@
 """Combined pending changes: how each row differs in the working copy, by whom and since when. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from content.row_values import Key
+
+if TYPE_CHECKING:
+    from schedule.working_copy.models import PendingChanges
 
 # Field -> [before, after]; None where the row does not exist.
 type Pairs = dict[str, list[Any]]
 type StoredRow = dict[str, Any]
 
 CREATED, CHANGED, DELETED = "created", "changed", "deleted"
-
-
-class ChangesOfSomebody(Protocol):
-    """A stored set of pending changes."""
-
-    pk: int
-    at: datetime
-    user_name: str
-    rows: list[StoredRow]
 
 
 @dataclass(slots=True)
@@ -72,7 +66,7 @@ def key_of(row: StoredRow) -> Key:
     return row["model"], row["key"]
 
 
-def combine(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
+def combine(sets: "Iterable[PendingChanges]") -> dict[Key, PendingRow]:
     """Return how rows differ after these sets, in order, without rows that were changed back."""
     rows: dict[Key, PendingRow] = {}
     for changes in sets:
@@ -114,37 +108,3 @@ def combine_two(earlier: PendingRow | None, change: PendingRow) -> PendingRow | 
         combined.values = {name: pair for name, pair in combined.values.items() if pair[0] != pair[1]}
         return combined if combined.values else None
     return combined
-
-
-def rows_building_on(
-    later_sets: Iterable[ChangesOfSomebody],
-    rows: Iterable[StoredRow],
-    targets: Callable[[PendingRow], set[Key]],
-) -> list[StoredRow]:
-    """Return the rows of later sets that build on these: same field, or a row created or deleted here."""
-    fields: dict[Key, set[str]] = {}
-    created_or_deleted: set[Key] = set()
-    for row in rows:
-        fields.setdefault(key_of(row), set()).update(row["values"])
-        if row["kind"] != CHANGED:
-            created_or_deleted.add(key_of(row))
-    return [
-        row
-        for changes in later_sets
-        for row in changes.rows
-        if key_of(row) in created_or_deleted
-        or (key_of(row) in fields and (row["kind"] != CHANGED or fields[key_of(row)] & {*row["values"]}))
-        or targets(PendingRow.read(row)) & created_or_deleted
-    ]
-
-
-def add_required(
-    rows: dict[Key, PendingRow], chosen: set[Key], targets: Callable[[PendingRow], set[Key]]
-) -> set[Key]:
-    """Return the keys of the chosen rows, and of the new rows that they reference."""
-    required, added = {*chosen}, {*chosen}
-    while added:
-        referenced = {key for new_key in added for key in targets(rows[new_key]) if key in rows}
-        added = {key for key in referenced if rows[key].kind == CREATED} - required
-        required |= added
-    return required

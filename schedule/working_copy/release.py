@@ -4,7 +4,7 @@
 or nothing, as one change set that can be reverted.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -39,9 +39,8 @@ from schedule.working_copy.pending import (
     CREATED,
     DELETED,
     PendingRow,
-    add_required,
+    StoredRow,
     key_of,
-    rows_building_on,
 )
 from schedule.working_copy.rows import plain_values, read_columns, targets
 
@@ -250,7 +249,7 @@ def release(
         copy = lock_current(copy, seen)
         rows = pending_rows([copy])
         if chosen is not None:
-            required = add_required(rows, {*chosen} & rows.keys(), targets)
+            required = _with_required(rows, {*chosen} & rows.keys())
             rows = {key: row for key, row in rows.items() if key in required}
         if not rows and announcement is None:
             raise RefusedError(_("Nothing was chosen that could be released."))
@@ -266,6 +265,16 @@ def release(
         user_name = user_name or (user.get_username() if user else "")
         _mark_released(copy, {*rows}, log.change_set, user_name, at, is_all=chosen is None)
         return Released(len(rows), log.change_set, announced_release)
+
+
+def _with_required(rows: Mapping[Key, PendingRow], chosen: set[Key]) -> set[Key]:
+    """Return the keys of the chosen rows, and of the new rows that they reference."""
+    required, added = {*chosen}, {*chosen}
+    while added:
+        referenced = {key for new_key in added for key in targets(rows[new_key]) if key in rows}
+        added = {key for key in referenced if rows[key].kind == CREATED} - required
+        required |= added
+    return required
 
 
 def lock_current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
@@ -354,7 +363,7 @@ def drop_changes(changes: PendingChanges) -> int:
                 _("These changes were released already. Revert the release in the history instead.")
             )
         later_sets = copy.sets.filter(pk__gt=changes.pk).order_by("pk")
-        if dependent_rows := rows_building_on(later_sets, changes.rows, targets):
+        if dependent_rows := _rows_building_on(later_sets, changes.rows):
             labels = ", ".join(dict.fromkeys(row["label"] for row in dependent_rows[:5]))
             message = _("Later changes in the working copy build on these: %(rows)s. Take those back first.")
             raise RefusedError(message % {"rows": labels})
@@ -362,6 +371,24 @@ def drop_changes(changes: PendingChanges) -> int:
         changes.delete()
         advance(copy)
         return count
+
+
+def _rows_building_on(later_sets: Iterable[PendingChanges], rows: Iterable[StoredRow]) -> list[StoredRow]:
+    """Return the rows of later sets that build on these: same field, or a row created or deleted here."""
+    fields: dict[Key, set[str]] = {}
+    created_or_deleted: set[Key] = set()
+    for row in rows:
+        fields.setdefault(key_of(row), set()).update(row["values"])
+        if row["kind"] != CHANGED:
+            created_or_deleted.add(key_of(row))
+    return [
+        row
+        for changes in later_sets
+        for row in changes.rows
+        if key_of(row) in created_or_deleted
+        or (key_of(row) in fields and (row["kind"] != CHANGED or fields[key_of(row)] & {*row["values"]}))
+        or targets(PendingRow.read(row)) & created_or_deleted
+    ]
 
 
 # Opening, closing and planning
