@@ -85,21 +85,21 @@ def next_appearances(
         is_paper=Value(False),
     )
     querysets = [
-        rows.order_by().values_list(*COLUMNS) for rows in (paper_talks, speaker_talks, role_sessions)
+        rows.order_by().values_list(*COLUMNS, named=True)
+        for rows in (paper_talks, speaker_talks, role_sessions)
     ]
     rows_by_person: dict[int, list[Any]] = {}
-    for person, *row in querysets[0].union(*querysets[1:], all=True).order_by():
-        rows_by_person.setdefault(person, []).append(row)
+    for row in querysets[0].union(*querysets[1:], all=True).order_by():
+        rows_by_person.setdefault(row.person_key, []).append(row)
     return {person: _next_appearance(rows, now) for person, rows in rows_by_person.items()}
 
 
 def _next_appearance(rows: list[Any], now: datetime) -> NextAppearance:
     # Sort by start, then in an order that is the same on every database.
-    ordered = sorted(rows, key=lambda row: (row[5], row[8]))
-    upcoming = [row for row in ordered if row[6] > now]
-    edition, slug, applies, kind, name, start, _end, room, uid, title, is_paper = (upcoming or ordered[::-1])[
-        0
-    ]
-    view = "papers:detail" if is_paper else "schedule:session"
-    url = page_path(view, slug, uid, markup.slug(title))
-    return NextAppearance(edition, kind_label(applies, kind, name), start, room, url, not upcoming)
+    ordered = sorted(rows, key=lambda row: (row.begins, row.page_uid))
+    upcoming = [row for row in ordered if row.ends > now]
+    row = upcoming[0] if upcoming else ordered[-1]
+    view = "papers:detail" if row.is_paper else "schedule:session"
+    url = page_path(view, row.edition__slug, row.page_uid, markup.slug(row.page_title))
+    kind = kind_label(row.applies, row.kind, row.kind_name)
+    return NextAppearance(row.edition, kind, row.begins, row.room_name, url, not upcoming)
