@@ -194,7 +194,8 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         raise Http404("No such session.")
     if request.path != session.get_absolute_url():
         return redirect(session, permanent=True)
-    parts = mark_notices([row for row in session_and_parts if row is not session], edition, at)
+    parts = [row for row in session_and_parts if row is not session]
+    mark_notices(parts, edition, at)
     abstracts = session.talk_count <= MAX_LISTED_TALKS
     talks, choice = edition.presentations.published(at), None
     if session.talk_count > MAX_LISTED_TALKS:

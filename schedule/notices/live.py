@@ -6,7 +6,6 @@ A live notice is an announcement with `banner_until`. Its text is also in the ne
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -68,10 +67,9 @@ def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | N
     return [notice for notice in notices if notice.about in session_uids]
 
 
-def mark_notices[Rows: Iterable[Any]](sessions: Rows, edition: Edition, at: datetime) -> Rows:
-    """Set `notices` of the sessions, the titles of their own notices, and return the sessions."""
+def mark_notices(sessions: Iterable[Session], edition: Edition, at: datetime) -> None:
+    """Set `notices` of the sessions: the titles of their own notices."""
     notices = live_notices(edition, at)
     if notices:
         for session in sessions:
             session.notices = [notice.announcement.title for notice in notices if notice.about == session.uid]
-    return sessions
