@@ -76,20 +76,24 @@ class SessionQuerySet(EntryQuerySet):
         """Return the sessions that begin in the half-open span from `start` to `end`."""
         return self.filter(start__gte=start, start__lt=end)
 
+    def taking_place(self) -> Self:
+        """Return the sessions that are not canceled themselves or with their parent, drafts too."""
+        return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
+
     def running(self, at: datetime | None = None) -> Self:
         """Return the sessions that take place at that moment."""
-        return self.filter(start__lte=at_or_now(at), end__gt=at_or_now(at)).exclude(status="cancelled")
+        return self.taking_place().filter(start__lte=at_or_now(at), end__gt=at_or_now(at))
 
     def next_after(self, at: datetime | None = None) -> Self:
         """Return an edition's sessions of the next start on the same program day. Runs a query itself."""
         first = self.first_after(at)
         if first is None or first.edition.day_of(first.start) != first.edition.day_of(at_or_now(at)):
             return self.none()
-        return self.filter(start=first.start).exclude(status="cancelled")
+        return self.taking_place().filter(start=first.start)
 
     def first_after(self, at: datetime | None = None) -> Any:
         """Return the session that begins next, on any day; `None` after the last. One query."""
-        upcoming = self.filter(start__gt=at_or_now(at)).exclude(status="cancelled")
+        upcoming = self.taking_place().filter(start__gt=at_or_now(at))
         return upcoming.in_order().select_related("edition").first()
 
     def invited_talks(self) -> Self:
@@ -123,10 +127,6 @@ class SessionQuerySet(EntryQuerySet):
         return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
 
     # Checks for chairs, public or not
-
-    def taking_place(self) -> Self:
-        """Return the sessions that are not canceled, including drafts; public or not."""
-        return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def without_chair(self) -> Self:
         roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADER_ROLES)

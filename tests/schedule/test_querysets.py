@@ -35,6 +35,17 @@ def test_running_excludes_the_end_and_cancelled_sessions(edition: Edition) -> No
     assert titles(edition.sessions.published().running(make.MORNING + HOUR)) == []
 
 
+def test_parts_of_a_cancelled_session_are_neither_running_nor_next(edition: Edition) -> None:
+    workshop = make.make_session(edition, title="workshop", status="cancelled")
+    make.make_session(edition, title="first part", parent=workshop)
+    make.make_session(edition, title="second part", parent=workshop, start=make.MORNING + HOUR)
+    sessions = edition.sessions.published()
+
+    assert titles(sessions.running(make.MORNING)) == []
+    assert titles(sessions.next_after(make.MORNING)) == []
+    assert sessions.first_after(make.MORNING) is None
+
+
 def test_next_after_returns_all_sessions_of_the_next_start(edition: Edition) -> None:
     make.make_session(edition, title="now")
     make.make_session(edition, title="coffee", kind="break", start=make.MORNING + HOUR)
