@@ -92,14 +92,10 @@ class TimetableEntry(models.Model):
         from_queryset: models.QuerySet[Any] | None = None,
     ) -> None:
         super().refresh_from_db(using, fields, from_queryset)
-        columns = self._meta.concrete_fields
-        loaded_columns = {
-            column.attname
-            for column in columns
-            if fields is None or {column.name, column.attname} & {*fields}
-        }
         loaded_values = {
-            name: value for name, value in self._calendar_values().items() if name in loaded_columns
+            name: value
+            for name, value in self._calendar_values().items()
+            if fields is None or {name, name.removesuffix("_id")} & {*fields}
         }
         self._stored = {**vars(self).get("_stored", {}), **loaded_values}
 
