@@ -9,6 +9,7 @@ from typing import Concatenate
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.http import (
     Http404,
     HttpRequest,
@@ -48,6 +49,7 @@ NOTES = {
 ERROR_RESPONSES: dict[type[Exception], tuple[int, object]] = {
     agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Remove some first.")),
     agendas.TooOftenError: (429, _("Too many requests. Wait a minute and try again.")),
+    PermissionDenied: (403, _("Your agenda can only be changed from pages of this site.")),
     UnreadableError: (400, ""),
 }
 
@@ -59,7 +61,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
     """Pass the published edition to a view, make its response private, and turn errors into sentences.
 
     Caches and search engines may not store the response. Its address may be secret, so no other site gets it
-    as a referrer. A CSRF token would need a cookie on every page, so forms use `is_same_origin()` instead.
+    as a referrer. A CSRF token would need a cookie on every page, so writes use `require_same_origin()`.
     """
 
     def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
@@ -103,13 +105,18 @@ def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
     return response
 
 
-def is_same_origin(request: HttpRequest) -> bool:
-    """Return whether a page of this site sent the request. Without browsers' headers, no cookie is sent."""
-    site = request.headers.get("Sec-Fetch-Site")
-    if site is not None:
-        return site in ("same-origin", "none")
-    origin = request.headers.get("Origin")
-    return origin is None or urlsplit(origin).netloc == request.get_host()
+def require_same_origin(request: HttpRequest) -> None:
+    """Raise `PermissionDenied` if a page of another site sent the request.
+
+    Requests without browsers' headers are not from a browser, so they have no cookie of a visitor.
+    """
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is None:
+        is_same_origin = origin is None or urlsplit(origin).netloc == request.get_host()
+    else:
+        is_same_origin = site in ("same-origin", "none")
+    if not is_same_origin:
+        raise PermissionDenied
 
 
 def stars_of(request: HttpRequest) -> list[Star]:
@@ -152,6 +159,7 @@ def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpRes
         return refusal(request, 404, message)
     if request.method != "POST":
         return render_agenda(request, edition, saved.stars(), saved)
+    require_same_origin(request)
     if not saved.is_writable:
         message = gettext("This link is read-only. Use the private link to change the agenda.")
         return refusal(request, 403, message)
@@ -167,8 +175,7 @@ def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpRes
 @agenda_page("POST")
 def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Add stars from a form to this browser's agenda; create one the first time."""
-    if not is_same_origin(request):
-        return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
+    require_same_origin(request)
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
     saved = own_agenda(request, edition)
@@ -181,8 +188,7 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 @agenda_page("POST")
 def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge a browser's stars with its saved agenda; return the stars of both."""
-    if not is_same_origin(request):
-        return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
+    require_same_origin(request)
     saved = own_agenda(request, edition)
     if saved is None:
         return refusal(request, 404, gettext("This browser has no saved agenda."))

@@ -237,6 +237,17 @@ def test_deleted_agenda_is_gone_under_all_its_links(client: Client, edition: Edi
     assert other_client.cookies["agenda"].value == ""
 
 
+def test_other_sites_can_neither_switch_nor_delete_an_agenda(client: Client, edition: Edition) -> None:
+    token = save_agenda(client, make.make_session(edition))
+    visitor = Client()
+    for action in ("use", "delete"):
+        response = visitor.post(
+            f"/2021/agenda/{token}/", {"action": action}, headers={"Sec-Fetch-Site": "cross-site"}
+        )
+        assert (response.status_code, Agenda.objects.count()) == (403, 1)
+    assert "agenda" not in visitor.cookies
+
+
 def test_agenda_responses_are_not_cached_or_indexed(client: Client, edition: Edition) -> None:
     token = save_agenda(client, make.make_session(edition))
     for path in ("/2021/agenda/", f"/2021/agenda/{token}/", f"/2021/agenda/{token}.ics"):
