@@ -38,6 +38,7 @@ from schedule.working_copy.rows import (
     States,
     computed_values,
     drop_dangling,
+    drop_duplicates,
     is_working,
     plain_values,
     primary_key,
@@ -93,6 +94,7 @@ def write_pending(rows: dict[Key, PendingRow]) -> dict[type[Content], States]:
             states_by_model[model] = {
                 key: target_state(row, model, public.get(key)) for key, row in model_rows.items()
             }
+    drop_duplicates(states_by_model, public_by_model)
     drop_dangling(states_by_model)
     for model, states in states_by_model.items():
         current = {key: row for key, row in public_by_model[model].items() if row is not None}

@@ -10,7 +10,7 @@ from itertools import batched
 from typing import Any
 
 from django.db import connection
-from django.db.models import CASCADE, PROTECT, Field, Model, QuerySet
+from django.db.models import CASCADE, PROTECT, Field, Model, QuerySet, UniqueConstraint
 
 from content.history import ChangeSet
 from content.models import Content
@@ -117,6 +117,36 @@ def targets(row: PendingRow) -> set[Key]:
         if (label := target._meta.label_lower) in LABELS
         if (key := row.values.get(name, [None, None])[1])
     }
+
+
+def drop_duplicates(states_by_model: Mapping[type[Content], States], public: Mapping[Any, States]) -> None:
+    """Drop the states with unique values of another row, such as the same role of people who were merged.
+
+    The release of such a change is refused, so it must be discarded. A query for each model with new values.
+    """
+    for model, states in states_by_model.items():
+        columns = {field.name: name for name, field in written_columns(model).items()}
+        for constraint in model._meta.constraints:
+            fields = constraint.fields if isinstance(constraint, UniqueConstraint) else ()
+            if fields and {*fields} <= columns.keys():
+                _drop_duplicates(model, [columns[name] for name in fields], states, public[model])
+
+
+def _drop_duplicates(model: type[Content], names: list[str], states: States, public: States) -> None:
+    values = {key: tuple(row[name] for name in names) for key, row in states.items() if row}
+    public_values = {key: tuple(row[name] for name in names) for key, row in public.items() if row}
+    new_keys = [key for key, row_values in values.items() if public_values.get(key) != row_values]
+    taken = {values[key] for key in values.keys() - {*new_keys}}
+    for batch in batched(new_keys, BATCH_ROWS, strict=False):
+        conditions = {
+            f"{name}__in": {values[key][index] for key in batch} for index, name in enumerate(names)
+        }
+        rows: Any = QuerySet(model).filter(**conditions).order_by().values_list("pk", *names)
+        taken |= {tuple(row_values) for key, *row_values in rows if key not in states}
+    for key in new_keys:
+        if values[key] in taken:
+            del states[key]
+        taken.add(values[key])
 
 
 def drop_dangling[M: Model](states_by_model: dict[type[M], States]) -> None:

@@ -497,6 +497,30 @@ def test_pending_role_of_a_merged_person_is_of_the_remaining_one(copy: WorkingCo
     assert SessionRole.objects.get(role="speaker").person == new
 
 
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_role_that_a_merge_duplicated_is_hidden_and_cannot_be_released(
+    copy: WorkingCopy, user: User, is_pending: bool
+) -> None:
+    old, new = make.make_person("Old Name"), make.make_person("New Name")
+    if is_pending:
+        edit_copies(user, lambda: make.add_role(get_session("s1"), new, "speaker"))
+    else:
+        make.add_role(get_session("s1"), new, "speaker")
+    edit_copies(user, lambda: make.add_role(get_session("s1"), old, "speaker"))
+    Person.objects.filter(pk=old.pk).update(merged_into=new)
+    with show_working_copy(open_copies()):
+        people = [*SessionRole.objects.filter(role="speaker").values_list("person", flat=True)]
+    with pytest.raises(RefusedError, match="This person already has that role"):
+        releasing.release(copy, user, timezone.now())
+    *_, duplicate = pending_rows(open_copies())
+    releasing.discard(copy, chosen={duplicate})
+    if is_pending:
+        releasing.release(copy, user, timezone.now())
+
+    assert people == [new.pk]
+    assert SessionRole.objects.get(role="speaker").person == new
+
+
 def test_restored_database_reserves_the_primary_keys_of_new_rows(
     copy: WorkingCopy, program: Edition, user: User
 ) -> None:
