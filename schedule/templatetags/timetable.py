@@ -18,9 +18,11 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def moved_mark(context: dict[str, Any], row: Any) -> SafeString | str:
-    """Return the mark "moved from …" for rows that `mark_moved()` marked, unless they are canceled."""
+    """Return the mark "moved from …" of a moved row, unless it is canceled or was moved back."""
     moved_from, edition = getattr(row, "moved_from", None), context.get("edition")
     if not moved_from or not edition or row.cancelled:
+        return ""
+    if moved_from == getattr(row, "starts", row.start):
         return ""
     time_text = times.day_and_time_range(moved_from, moved_from, edition.zone)
     return format_html(

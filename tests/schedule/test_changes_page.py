@@ -174,6 +174,25 @@ def test_moved_session_is_marked_until_the_next_release(client: Client, edition:
     assert [fetch(client, path).count("Moved from") for path in paths] == [0, 0, 0, 0]
 
 
+def test_session_and_talk_that_moved_back_are_not_marked(client: Client, edition: Edition) -> None:
+    session, talk = make.make_session(edition), make.make_presentation(make.make_session(edition))
+
+    def move_to(start: datetime) -> None:
+        for row in (session, talk):
+            type(row).objects.filter(pk=row.pk).update(start=start, end=start + HOUR)
+
+    move_to(make.MORNING)
+    announce(edition, NOON)
+    move_to(make.MORNING + HOUR)
+    announce(edition, NOON)
+    day = "/2021/schedule/2021-04-06/"
+    mark_count = fetch(client, day).count("Moved from")
+    move_to(make.MORNING)
+
+    assert mark_count == 2
+    assert "Moved from" not in fetch(client, day)
+
+
 @pytest.mark.parametrize(("path", "expected"), [(PAGE, 5), (FEED, 5), ("/2021/announcements.atom", 2)])
 def test_query_counts_are_the_same_for_1_and_3_rows(
     client: Client, edition: Edition, path: str, expected: int
