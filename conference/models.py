@@ -364,6 +364,9 @@ class Edition(EditionClock, Content):
     def clean(self) -> None:
         if ends_before_start(self.start_date, self.end_date):
             raise ValidationError({"end_date": _("The end date is before the start date.")})
+        for name in ("start_date", "end_date"):
+            if (day := getattr(self, name)) and day.year not in times.YEARS:
+                raise ValidationError({name: times.BAD_YEAR})
         if self.second_timezone and self.second_timezone == self.timezone:
             raise ValidationError(
                 {

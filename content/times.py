@@ -5,6 +5,12 @@ from zoneinfo import ZoneInfo
 
 from django.utils import dateformat
 from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
+
+# The years of dates that people enter. Further ones are typing errors, and Python can't convert the first
+# and last day of its calendar to every zone.
+YEARS = range(1900, 2201)
+BAD_YEAR = _("The year must be between 1900 and 2200.")
 
 
 def zone_label(moment: datetime, zone: ZoneInfo) -> str:

@@ -12,6 +12,7 @@ from django.utils import dateformat, timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from content import times
 from content.request_keys import parse_key
 from editorial.current_edition import get_working_edition
 
@@ -43,11 +44,14 @@ def to_the_minute(moment: datetime) -> datetime:
 def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
     """Return the moment of a wall time. Raises `ValidationError` if the zone skips or repeats it.
 
-    An unchanged time is returned as `stored`, the moment of the row, even if the zone repeats that time.
+    Also raises it for a year that is out of range. An unchanged time is returned as `stored`, the moment of
+    the row, even if the zone repeats that time.
     """
     wall = naive.replace(tzinfo=zone)
     if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
         return stored
+    if naive.year not in times.YEARS:
+        raise ValidationError(times.BAD_YEAR, code="year")
     params = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
     if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
         raise ValidationError(SKIPPED_TIME, code="skipped", params=params)

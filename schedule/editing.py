@@ -50,10 +50,13 @@ def wall_clock(moment: datetime, zone: ZoneInfo) -> datetime:
 def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None = None) -> datetime:
     """Return the moment of a clock time on a program day; hours before its first are of the next date.
 
-    Raises `ValidationError` for a time that the clocks skip or repeat, unless `stored` has that time.
+    Raises `ValidationError` for a time that the clocks skip or repeat, unless `stored` has that time, and for
+    a year that is out of range.
     """
-    is_night = clock.hour < edition.day_start_hour
-    naive = datetime.combine(day + DAY if is_night else day, clock)
+    naive = datetime.combine(day, clock)
+    # The last day of the calendar has no next one; its year is an error anyway.
+    if clock.hour < edition.day_start_hour and day < date.max:
+        naive += DAY
     return resolve_wall_time(naive, edition.zone, stored)
 
 

@@ -49,6 +49,8 @@ def test_day_bounds_over_a_clock_change_span_23_hours() -> None:
         ("issn", "2640-3497", "is not an ISSN"),
         ("issn", "26403498", "is not an ISSN"),
         ("end_date", date(2020, 1, 1), "The end date is before the start date."),
+        ("start_date", date(1, 1, 1), "The year must be between 1900 and 2200."),
+        ("end_date", date(9999, 12, 31), "The year must be between 1900 and 2200."),
         ("day_start_hour", 24, "less than or equal to 23"),
     ],
 )

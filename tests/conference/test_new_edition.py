@@ -138,6 +138,8 @@ def test_page_shows_row_counts_and_is_linked_from_the_admin(admin_client: Client
         ({"slug": "admin"}, "is an address of the site itself"),
         ({"start_date": ""}, "This field is required."),
         ({"end_date": "2022-08-01"}, "The end date is before the start date."),
+        ({"end_date": "9999-12-31"}, "The year must be between 1900 and 2200."),
+        ({"start_date": "0001-01-01"}, "The year must be between 1900 and 2200."),
         ({"timezone": "Atlantis"}, "is not a time zone"),
         ({"parts": ["everything"]}, "Select a valid choice."),
     ],

@@ -115,6 +115,8 @@ def test_everything_is_published_at_a_time_in_the_edition_time_zone(
         ("2026-10-25", "02:30", "occurs twice"),
         ("", "", "Enter a date and a time."),
         ("tomorrow", "09:00", "Enter a valid date."),
+        ("0001-01-01", "00:00", "The year must be between 1900 and 2200."),
+        ("9999-12-31", "23:00", "The year must be between 1900 and 2200."),
     ],
 )
 def test_invalid_publication_time_is_refused_with_a_message(

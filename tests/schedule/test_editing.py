@@ -43,6 +43,14 @@ def test_nonexistent_or_ambiguous_time_is_refused() -> None:
         moment_on(BERLIN, AUTUMN, time(2, 30))
 
 
+@pytest.mark.parametrize("day", [date.min, date.max])
+@pytest.mark.parametrize("clock", [time(0, 30), time(23, 30)])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Honolulu"])
+def test_first_and_last_day_of_the_calendar_are_refused(zone: str, day: date, clock: time) -> None:
+    with pytest.raises(ValidationError, match="between 1900 and 2200"):
+        moment_on(Edition(timezone=zone, day_start_hour=4), day, clock)
+
+
 def test_unchanged_ambiguous_time_is_kept() -> None:
     second = berlin(2027, 10, 31, 2, 30, fold=1)
     assert moment_on(BERLIN, AUTUMN, time(2, 30), second) == second

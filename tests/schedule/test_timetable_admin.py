@@ -263,6 +263,8 @@ def test_unsaved_move_can_be_reset(admin_client: Client, session: Session) -> No
         ({"start": "25:00"}, "Enter a valid time."),
         ({"room": "999999"}, "This room no longer exists."),
         ({"day": "soon"}, "Enter a valid date."),
+        ({"day": "0001-01-01", "start": "00:00"}, "The year must be between 1900 and 2200."),
+        ({"day": "9999-12-31", "start": "23:00", "end": "23:30"}, "The year must be between 1900 and 2200."),
     ],
 )
 def test_nothing_is_saved_if_one_move_is_invalid(
