@@ -415,8 +415,8 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
 
     @property
     def ends(self) -> datetime | None:
-        """Its own end, else its session's; `None` while unscheduled."""
-        return self.end or (self.session.end if self.session else None)
+        """Its own end, else its session's, else its own start; `None` while unscheduled."""
+        return self.end or (self.session.end if self.session else self.start)
 
     @property
     def effective_room(self) -> Room | None:

@@ -306,6 +306,13 @@ def test_paper_page_strikes_out_cancelled_talks(client: Client, edition: Edition
     assert page.texts("s") == ["Tue 6 Apr, 08:00 to 09:00 PDT"]
 
 
+def test_paper_page_shows_a_talk_with_a_start_alone(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="a", title="Notes")
+    make.make_presentation(paper=paper, start=make.MORNING)
+
+    assert "Tue 6 Apr, 08:00 PDT" in client.get("/2021/papers/a/notes/").text
+
+
 def test_paper_page_renders_mathematics(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="Fast $n^2$", abstract="Costs $5 and $6, not $a_1+b_2$.")
 

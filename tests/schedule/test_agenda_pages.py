@@ -138,6 +138,16 @@ def test_unscheduled_talk_is_listed_under_time_not_announced(client: Client, edi
     assert "2 Time not announced" in agenda_page(client, talk).outline
 
 
+def test_talk_with_a_start_alone_is_listed_at_its_time(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, title="Notes")
+    talk = make.make_presentation(paper=paper, start=make.MORNING)
+
+    page = agenda_page(client, talk, make.make_session(edition, title="Keynote"))
+
+    assert page.outline[1:4] == ["2 Tuesday 6 April 2021", "3 08:00 PDT", "4 Notes"]
+    assert client.post("/2021/agenda.csv", {"s": str(star_of(talk))}).status_code == 200
+
+
 def test_agenda_lists_only_public_rows_and_counts_the_others(client: Client, edition: Edition) -> None:
     draft = make.make_session(edition, title="Secret", status="draft")
     paper = make.make_paper(edition, title="Gone", status="withdrawn")
