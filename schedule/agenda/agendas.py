@@ -235,7 +235,7 @@ def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
 def merge_stars(saved: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
     """Merge stars into a saved agenda: the latest state of each public row wins.
 
-    Returns whether the saved agenda changed.
+    Returns whether the saved agenda changed. Raises `Agenda.DoesNotExist` if it was deleted in the meantime.
     """
     agenda = Agenda.objects.select_for_update().get(pk=saved.agenda.pk)
     if not agenda.count_write(at):

@@ -33,6 +33,7 @@ from content.pagination import BadParameter
 from schedule.agenda import agendas
 from schedule.agenda.agendas import SavedAgenda, plan_agenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
+from schedule.following import Agenda
 from schedule.notices.live import notices_about
 
 # Set when a visitor saves the agenda, and only sent to its pages. There is one cookie for each language.
@@ -47,6 +48,8 @@ NOTES = {
 }
 # Exceptions of a view, with the status and text of the response.
 ERROR_RESPONSES: dict[type[Exception], tuple[int, object]] = {
+    # It was deleted during the request.
+    Agenda.DoesNotExist: (404, _("This browser has no saved agenda.")),
     agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Remove some first.")),
     agendas.TooOftenError: (429, _("Too many requests. Wait a minute and try again.")),
     PermissionDenied: (403, _("Your agenda can only be changed from pages of this site.")),

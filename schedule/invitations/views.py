@@ -77,7 +77,7 @@ def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
     at = timezone.now()
     invitation = ProgramInvitation.objects.by_token(token).with_place().first()
     if invitation is None or invitation.is_over(at):
-        return render(request, "schedule/invitation/gone.html", status=404)
+        return render_gone(request)
     if invitation.edition in published_editions(request):
         show_edition(request, invitation.edition)
     with timezone.override(invitation.edition.zone):
@@ -88,10 +88,16 @@ def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
         )
 
 
+def render_gone(request: HttpRequest) -> HttpResponse:
+    return render(request, "schedule/invitation/gone.html", status=404)
+
+
 def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
     action = request.POST.get("do", "")
     with transaction.atomic():
-        locked = ProgramInvitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        locked = ProgramInvitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk).first()
+        if locked is None:
+            return render_gone(request)
         is_too_often = not locked.count_write(at)
         invitation.state, invitation.note = locked.state, locked.note
         if is_too_often:

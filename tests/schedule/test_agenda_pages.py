@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content.revision import lock
-from schedule.agenda.agendas import star_of
+from schedule.agenda import agendas
+from schedule.agenda.agendas import SavedAgenda, find_agenda, star_of
 from schedule.following import MAX_WRITES_PER_MINUTE, Agenda, AgendaStar
 from tests import factories as make
 from tests.html_pages import Page, read
@@ -247,6 +248,24 @@ def test_deleted_agenda_is_gone_under_all_its_links(client: Client, edition: Edi
     assert other_client.cookies["agenda"].value == ""
 
 
+def test_star_for_an_agenda_that_is_deleted_meanwhile_is_refused(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = make.make_session(edition)
+    save_agenda(client, session)
+
+    def find_and_delete(edition: Edition, token: str) -> SavedAgenda | None:
+        saved = find_agenda(edition, token)
+        Agenda.objects.all().delete()
+        return saved
+
+    monkeypatch.setattr(agendas, "find_agenda", find_and_delete)
+    response = client.post("/2021/agenda/stars/", {"star": str(star_of(session))})
+
+    assert response.status_code == 404
+    assert "This browser has no saved agenda." in response.text
+
+
 def test_other_sites_can_neither_switch_nor_delete_an_agenda(client: Client, edition: Edition) -> None:
     token = save_agenda(client, make.make_session(edition))
     visitor = Client()
@@ -381,7 +400,13 @@ def test_invalid_token_is_404(client: Client, edition: Edition, token: str) -> N
     assert client.get("/2021/agenda/").status_code == 200
 
 
-@pytest.mark.parametrize("stars", ["p.", "junk", "p.a@1.2@3@4", "\x00", "p.a " * 40_000, "x" * 1_000_000])
+INVALID_STARS = [
+    *("p.", "junk", "p.a@1.2@3@4", "\x00", "p.a " * 40_000, "x" * 1_000_000),
+    *('{"version": 9, "stars": []}', '{"stars": [1, null]}', "[]", "null"),
+]
+
+
+@pytest.mark.parametrize("stars", INVALID_STARS)
 def test_invalid_stars_are_reported(client: Client, edition: Edition, stars: str) -> None:
     save_agenda(client)
     for path, field in (("", "s"), ("stars/", "star")):

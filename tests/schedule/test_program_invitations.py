@@ -166,6 +166,18 @@ def test_late_reply_and_reply_to_a_withdrawn_invitation_are_refused(
     assert "This invitation was withdrawn." in withdrawn_response.text
 
 
+def test_answer_to_an_invitation_that_is_deleted_meanwhile_is_404(
+    client: Client, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete_first(invitation: ProgramInvitation, at: datetime) -> bool:
+        ProgramInvitation.objects.all().delete()
+        return False
+
+    monkeypatch.setattr(ProgramInvitation, "is_over", delete_first)
+
+    assert client.post(link, {"do": "confirm"}).status_code == 404
+
+
 def test_unknown_link_and_link_of_a_past_edition_are_404(client: Client, link: str, edition: Edition) -> None:
     unknown = client.get("/invitation/program/nothing/")
     after = datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC) + timedelta(days=5)
