@@ -170,8 +170,9 @@ def schedule_context(
 def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show the current and the next sessions of each room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
-    today = sessions.starting_between(*edition.day_bounds(edition.day_of(at)))
-    remaining = today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
+    # A session that began on an earlier program day may still take place.
+    begun_or_today = sessions.filter(start__lt=edition.day_bounds(edition.day_of(at))[1])
+    remaining = begun_or_today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
     statuses = timetable.room_statuses(mark_moved(remaining, moved_times(edition, at), at), at)
     context = {"at": at, "room_statuses": statuses}
     if not statuses:

@@ -244,6 +244,15 @@ def test_now_view_names_the_next_session_or_the_end_of_the_conference(client: Cl
     assert "MLSys 2021 has ended." in main_text(page_at(make.MORNING + 240 * HOUR, client))
 
 
+def test_now_view_shows_a_session_that_began_on_the_day_before(client: Client, edition: Edition) -> None:
+    hall = make.make_room(edition, "Hall")
+    make.make_session(edition, 24 * 60, title="Hackathon", room=hall)
+
+    text = main_text(page_at(make.MORNING + 22 * HOUR, client))
+
+    assert "Hall Now until 08:00 PDT Hackathon Nothing else today" in text
+
+
 def test_now_view_omits_cancelled_sessions(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
