@@ -247,7 +247,7 @@ def appearances_by_paper(
                 row.title,
                 row.title_html,
                 row.begins,
-                row.ends,
+                max(row.begins, row.ends) if row.begins else row.ends,
                 room_id=row.room_key,
                 room=RoomRow(row.room_slug, row.room_name) if row.room_slug else None,
                 board=row.board,

@@ -415,8 +415,9 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
 
     @property
     def ends(self) -> datetime | None:
-        """Its own end, else its session's, else its own start; `None` while unscheduled."""
-        return self.end or (self.session.end if self.session else self.start)
+        """Its own end, else its session's, but not before its start; `None` while unscheduled."""
+        end = self.end or (self.session.end if self.session else self.start)
+        return max(self.starts, end) if self.starts and end else end
 
     @property
     def effective_room(self) -> Room | None:

@@ -1,5 +1,7 @@
 """Tests of the pages of papers, topics and awards: content, order, parameters, queries."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
@@ -311,6 +313,16 @@ def test_paper_page_shows_a_talk_with_a_start_alone(client: Client, edition: Edi
     make.make_presentation(paper=paper, start=make.MORNING)
 
     assert "Tue 6 Apr, 08:00 PDT" in client.get("/2021/papers/a/notes/").text
+
+
+def test_paper_page_shows_no_end_before_the_start(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="a", title="Notes")
+    make.make_presentation(make.make_session(edition), paper, start=make.MORNING + timedelta(hours=5))
+
+    page = client.get("/2021/papers/a/notes/").text
+
+    assert "Tue 6 Apr, 13:00 PDT" in page
+    assert "13:00 to 09:00" not in page
 
 
 def test_paper_page_renders_mathematics(client: Client, edition: Edition) -> None:
