@@ -5,7 +5,6 @@ and a preview cannot leak, since only a caller with the same values gets a fragm
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, time
 from uuid import UUID
 
@@ -27,19 +26,13 @@ REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_ch
 PLAIN_TYPES = (str, int, float, bytes, date, time, UUID, type(None))
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """Rendered markup in UTF-8: in a `str`, one character beyond Latin-1 doubles the size of all."""
-
-    markup: bytes
-
-    @property
-    def size(self) -> int:
-        """Approximate bytes of the markup and of its values."""
-        return (1 + VALUES_FACTOR) * len(self.markup)
+def fragment_size(markup: bytes) -> int:
+    """Return the approximate bytes of a fragment's markup and of its values."""
+    return (1 + VALUES_FACTOR) * len(markup)
 
 
-fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
+# Markup in UTF-8: in a `str`, one character beyond Latin-1 doubles the size of all.
+fragments = LRUCache[Hashable, bytes](MAX_BYTES, fragment_size)
 
 
 def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
@@ -64,11 +57,11 @@ def render_each_cached(
 
 
 def _render(template: str, values: Mapping[str, object], key: Hashable) -> bytes:
-    fragment = None if settings.DEBUG else fragments.get(key)
-    if fragment is None:
-        fragment = Fragment(get_template(template).render(dict(values)).encode())
-        fragments.put(key, fragment)
-    return fragment.markup
+    markup = None if settings.DEBUG else fragments.get(key)
+    if markup is None:
+        markup = get_template(template).render(dict(values)).encode()
+        fragments.put(key, markup)
+    return markup
 
 
 def comparable_value(value: object, ancestors: tuple[int, ...] = ()) -> Hashable:

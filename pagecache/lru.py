@@ -1,23 +1,18 @@
-"""A least-recently-used cache that is bounded in bytes."""
+"""A least-recently-used cache that is bounded in bytes or in number of values."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Protocol
 
 
-class Sized(Protocol):
-    """An object with the maximum of its bytes in memory."""
+class LRUCache[K: Hashable, V]:
+    """Values by key, of which the least recently used are evicted first. Thread-safe.
 
-    @property
-    def size(self) -> int: ...
+    `size_of` returns the bytes of a value in memory, or 1 if `max_size` is a number of values.
+    """
 
-
-class LRUCache[K: Hashable, V: Sized]:
-    """Values by key, of which the least recently used are evicted first. Thread-safe."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self, max_size: int, size_of: Callable[[V], int]) -> None:
+        self.max_size, self.size_of = max_size, size_of
         self._values: OrderedDict[K, V] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
@@ -38,17 +33,17 @@ class LRUCache[K: Hashable, V: Sized]:
             if existing is not None and replaces is not None and not replaces(existing):
                 return
             self._values.pop(key, None)
-            self._size += value.size - (existing.size if existing else 0)
+            self._size += self.size_of(value) - (self.size_of(existing) if existing is not None else 0)
             self._values[key] = value
-            while self._size > self.max_bytes and len(self._values) > 1:
+            while self._size > self.max_size and len(self._values) > 1:
                 _, evicted = self._values.popitem(last=False)
-                self._size -= evicted.size
+                self._size -= self.size_of(evicted)
 
     def discard(self, key: K) -> None:
         """Delete the value of a key, if there is one."""
         with self._lock:
             value = self._values.pop(key, None)
-            self._size -= value.size if value else 0
+            self._size -= self.size_of(value) if value is not None else 0
 
     def clear(self) -> None:
         with self._lock:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from operator import attrgetter
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from zlib import crc32
@@ -45,7 +46,7 @@ class PageCache:
     def __init__(self, application: WSGIApplication, max_bytes: int = MAX_BYTES) -> None:
         self.application = application
         self.revisions = Revisions()
-        self.entries = LRUCache[Key, CacheEntry](max_bytes)
+        self.entries = LRUCache[Key, CacheEntry](max_bytes, size_of=attrgetter("size"))
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Event] = {}
         # A single thread, since it competes with the requests for the processor.

@@ -4,12 +4,10 @@ A cached value is discarded when the edition's revision, its published parts, it
 which its days start change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from datetime import datetime
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import get_language
 
@@ -22,16 +20,7 @@ if TYPE_CHECKING:
 # Rows with a future date, such as a release, change a result without a new revision.
 DATED_LIFETIME_SECONDS = 60
 
-_caches: list[LRUCache[Hashable, _Entry]] = []
-
-
-class _Entry:
-    """A result, and the state of the edition for which it was computed. Its size in the cache is 1."""
-
-    size = 1
-
-    def __init__(self, state: tuple[object, ...], value: object) -> None:
-        self.state, self.value = state, value
+_caches: list[LRUCache[Hashable, Any]] = []
 
 
 def clear_caches() -> None:
@@ -51,21 +40,22 @@ def cached_per_revision[T](
     """
 
     def decorate(function: Callable[..., T]) -> Callable[..., T]:
-        cache = LRUCache[Hashable, _Entry](max_entries)
+        # Results, with the state of the edition for which they were computed.
+        cache = LRUCache[Hashable, tuple[tuple[object, ...], T]](max_entries, size_of=lambda entry: 1)
         _caches.append(cache)
 
         @wraps(function)
-        def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
+        def wrapped(edition: "Edition", at: datetime | None, *values: Hashable) -> T:
             now = at_or_now(at)
             language = get_language() if by_language else None
             key = edition.pk, language, public_parts(edition, now), values
             age = (now - edition.changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0
             state = edition.revision, edition.changed_at, edition.timezone, edition.day_start_hour, age
             entry = cache.get(key)
-            if entry is None or entry.state != state:
-                entry = _Entry(state, function(edition, now, *values))
+            if entry is None or entry[0] != state:
+                entry = state, function(edition, now, *values)
                 cache.put(key, entry)
-            return entry.value  # type: ignore[return-value]
+            return entry[1]
 
         return wrapped
 
