@@ -1,4 +1,4 @@
-"""Versions of rows: a digest, signed marks of what a form showed, and the merge of two edits of a row.
+"""Versions of rows: signed marks of what a form showed, and the merge of two edits of a row.
 
 Nothing is saved here: `merge_choices` writes the choices into the posted data; the form is saved as usual.
 """
@@ -31,13 +31,6 @@ MARK_DIGITS = 6
 
 # Prefix of the rows -> key of the row -> its marks, six digits a field. The form's own row is `[""][""]`.
 type Seen = dict[str, dict[str, str]]
-
-
-def digest(row: Model) -> str:
-    """Return a digest for `If-Match` and the like, which changes with each recorded field of the row."""
-    values = field_values(row, [*recorded_fields(type(row)), *(f.name for f in row._meta.local_many_to_many)])
-    text = json.dumps([row._meta.label_lower, row.pk, values], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def field_values(row: Model, names: Iterable[str]) -> Values:
