@@ -293,16 +293,14 @@ class PersonFilter(SearchFilter):
 
     def filter_name(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
-            with_other_name = (
-                self.reader.rows(PersonName).filter(folded__contains=word).order_by().values("person")
-            )
-            rows = rows.filter(Q(folded__contains=word) | Q(pk__in=with_other_name))
+            has_word = Q(folded__contains=word)
+            rows = rows.filter(has_word | self.related(PersonName, "person", has_word))
         return rows
 
     def in_edition(self, rows: Rows, name: str, value: str) -> Rows:
         condition = Q()
         for model, path in appearance_relations(Person):
-            condition |= self.related(model, path, Q(**{f"{model.edition_lookup}__slug": value}))
+            condition |= self.related(model, path, match_reference(value, f"{model.edition_lookup}__slug"))
         return rows.filter(condition)
 
 
@@ -378,9 +376,9 @@ class AwardFilter(EditionPartFilter):
     )
 
     def won_by_person(self, rows: Rows, name: str, value: str) -> Rows:
-        papers = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
-        grants = self.reader.rows(AwardGrant).filter(Q(person__uid=value) | Q(paper__in=papers))
-        return rows.filter(pk__in=grants.order_by().values("award"))
+        is_person = match_reference(value, "person__uid")
+        papers = self.reader.rows(Authorship).filter(is_person).order_by().values("paper")
+        return rows.filter(self.related(AwardGrant, "award", is_person | Q(paper__in=papers)))
 
 
 class MaterialFilter(ResourceFilter):
@@ -407,10 +405,9 @@ class SessionFilter(SearchFilter, EditionPartFilter):
         return rows.filter(on_day(self.reader.editions(), value, "start"))
 
     def with_person(self, rows: Rows, name: str, value: str) -> Rows:
-        roles = self.reader.rows(SessionRole).filter(person__uid=value).order_by().values("session")
-        talks = self.reader.rows(Speaker).filter(person__uid=value, presentation__session__isnull=False)
-        sessions = talks.order_by().values("presentation__session")
-        return rows.filter(Q(pk__in=roles) | Q(pk__in=sessions))
+        is_person = match_reference(value, "person__uid")
+        has_role = self.related(SessionRole, "session", is_person)
+        return rows.filter(has_role | self.related(Speaker, "presentation__session", is_person))
 
     def with_recording(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.exclude(recording_url="") if value else rows.filter(recording_url="")
@@ -440,9 +437,9 @@ class PresentationFilter(SearchFilter, EditionPartFilter):
         return rows.filter(reduce(or_, conditions))
 
     def by_person(self, rows: Rows, name: str, value: str) -> Rows:
-        papers = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
-        talks = self.reader.rows(Speaker).filter(person__uid=value).order_by().values("presentation")
-        return rows.filter(Q(paper__in=papers) | Q(pk__in=talks))
+        is_person = match_reference(value, "person__uid")
+        papers = self.reader.rows(Authorship).filter(is_person).order_by().values("paper")
+        return rows.filter(Q(paper__in=papers) | self.related(Speaker, "presentation", is_person))
 
     def is_called_off(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.filter(is_cancelled() if value else ~is_cancelled())
@@ -458,10 +455,6 @@ class PageFilter(SearchFilter, EditionPartFilter):
 
 class AnnouncementFilter(EditionPartFilter):
     pinned = YesNoFilter(help_text=_("Whether it stays above the others."))
-
-
-class KeyDateFilter(EditionPartFilter):
-    pass
 
 
 class ReleaseFilter(EditionPartFilter):

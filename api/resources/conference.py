@@ -4,7 +4,7 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from api.changes import in_edition, named_people
-from api.filters import AnnouncementFilter, EditionFilter, KeyDateFilter, PageFilter, SponsorFilter
+from api.filters import AnnouncementFilter, EditionFilter, EditionPartFilter, PageFilter, SponsorFilter
 from api.shapes import (
     Resource,
     Shape,
@@ -164,7 +164,7 @@ KEY_DATES = Resource(
     key="uid",
     edition="edition__slug",
     page=page_field(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
-    filters=KeyDateFilter,
+    filters=EditionPartFilter,
     fields={
         **column_fields(KeyDate, "title", "day", day=_("The day; null if it has a time.")),
         "moment": moment_field(
