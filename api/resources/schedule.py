@@ -1,6 +1,6 @@
 """Rooms, sessions (breaks and registration are sessions like any other), presentations, releases."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from django.db.models import DateTimeField, F, Q, Value
@@ -29,6 +29,7 @@ from api.shapes import (
     timezone_field,
     with_names,
 )
+from content import times
 from content.history.public_past import PAPERS, SCHEDULE
 from papers.models import Paper
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
@@ -49,14 +50,13 @@ KINDS = Source(
 )
 
 
-def program_day(name: str) -> Field:
+def day_field(name: str) -> Field:
     """Return the field of a moment's program day: a talk at 00:30 belongs to the day before."""
 
     def make(row: Row) -> str | None:
         if row[name] is None:
             return None
-        local: datetime = row[name].astimezone(ZoneInfo(row[ZONE]))
-        return (local.date() - timedelta(days=1 if local.hour < row[HOUR] else 0)).isoformat()
+        return times.program_day(row[name], ZoneInfo(row[ZONE]), row[HOUR]).isoformat()
 
     schema = {"type": ["string", "null"], "format": "date"}
     return Field((name, ZONE, HOUR), make, _("The program day it belongs to."), schema)
@@ -138,7 +138,7 @@ SESSIONS = Resource(
         "start": moment_field("start", ZONE, _("When it begins.")),
         "end": moment_field("end", ZONE, _("When it ends.")),
         "timezone": timezone_field(ZONE),
-        "day": program_day("start"),
+        "day": day_field("start"),
         **cancellation_fields("", "parent__"),
         **column_fields(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
     },
@@ -242,7 +242,7 @@ PRESENTATIONS = Resource(
         ),
         "end": moment_field("ends", ZONE, _("When it ends."), empty=True),
         "timezone": timezone_field(ZONE),
-        "day": program_day("starts"),
+        "day": day_field("starts"),
         **column_fields(Presentation, "position", "board"),
         **cancellation_fields("", "session__", "session__parent__"),
         **column_fields(Presentation, "recording_url", "status"),
