@@ -20,7 +20,7 @@ from content.history import ERASURE, ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
-from operations.privacy.inventory import all_personal_fields, personal_fields
+from operations.privacy.inventory import all_personal_fields
 from operations.privacy.subjects import DataSubject, invitations
 from papers.models import Authorship
 from people.invitations import PersonAccount
@@ -36,6 +36,12 @@ ANONYMOUS_NAME = "Anonymous"
 PERSON = "people.person"
 # Columns that are listed as personal but do not identify the person.
 KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
+
+
+def erased_fields(label: str) -> set[str]:
+    """Return the columns to empty in rows of a model, such as "papers.authorship"."""
+    fields_by_label = {name.lower(): fields for name, fields in all_personal_fields().items()}
+    return {*fields_by_label.get(label, ())} - KEPT_FIELDS
 
 
 def blank(model: type[Model], name: str) -> object:
@@ -76,8 +82,8 @@ def anonymize(person: Person) -> None:
     person.identifiers.all().delete()
     for model, _name in appearance_relations(Person):
         rows = model._default_manager.filter(person=person)
-        columns = [name for name in personal_fields(model) or () if name not in KEPT_FIELDS]
-        values = {name: ANONYMOUS_NAME if name == "name" else blank(rows.model, name) for name in columns}
+        names = erased_fields(model._meta.label_lower)
+        values = {name: ANONYMOUS_NAME if name == "name" else blank(model, name) for name in names}
         if values:
             rows.all().update(**values)
         if model is Authorship:
@@ -134,8 +140,7 @@ def erase_pending(people: set[int], appearances: dict[type[Model], set[int]]) ->
 
 def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a pending row with its personal values emptied."""
-    columns = {label.lower(): columns for label, columns in all_personal_fields().items()}
-    erased = {*columns.get(row["model"], ())} - KEPT_FIELDS
+    erased = erased_fields(row["model"])
 
     def empty(name: str, value: object) -> object:
         return (ANONYMOUS_NAME if name == "name" else "") if value else value
@@ -149,10 +154,7 @@ def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
 
 def blank_change(change: RowChange) -> dict[str, object]:
     """Return the values of a change with personal values removed or emptied."""
-    personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
-        change.model, ()
-    )
-    erased = {*personal} - KEPT_FIELDS
+    erased = erased_fields(change.model)
     if change.kind == RowChange.Kind.CHANGED:
         return {name: pair for name, pair in change.values.items() if name not in erased}
     empty = {name: ANONYMOUS_NAME if name == "name" else "" for name in erased}
