@@ -9,7 +9,6 @@ from api.reader import JsonObject
 from api.shapes import Resource, to_utc_iso
 from conference.models import Edition
 from content.history.public_past import (
-    EARLIEST,
     FormerState,
     candidate_keys,
     formerly_public,
@@ -26,7 +25,7 @@ class FormerRow(NamedTuple):
 
 
 def former_rows(
-    resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
+    resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime
 ) -> dict[int, FormerRow]:
     """Return the rows that ceased to be public since then, by primary key, the latest last."""
     rows = _former_rows_by_key(resource, candidate_keys(resource.model, editions, at, since), at)

@@ -43,6 +43,10 @@ class PublicWhen:
     within: tuple[str, ...] = ()
     since: str = ""
 
+    @property
+    def columns(self) -> set[str]:
+        return {*self.having, *self.within, *filter(None, [self.since])}
+
 
 class Span(NamedTuple):
     """The values of a row in a half-open span of time; `edition` is the key of its edition."""
@@ -105,10 +109,9 @@ def _reported_states(
     spans_by_key = public_spans(model, [*keys], columns, at, levels)
     reported: Reported = {key: None for key, spans in spans_by_key.items() if spans and spans[-1].end >= at}
     last_spans = {key: spans[-1] for key, spans in spans_by_key.items() if spans and spans[-1].end < at}
-    rule_columns = {*rule.having, *rule.within, *filter(None, [rule.since])}
     later_spans = {
         key: [span for span in spans if span.end > last_spans[key].end]
-        for key, spans in past_states(model, last_spans, rule_columns, at).items()
+        for key, spans in past_states(model, last_spans, rule.columns, at).items()
     }
     last_spans = {
         key: last_span
@@ -121,12 +124,8 @@ def _reported_states(
     reported_targets: dict[str, Reported] = {}
     for name in rule.within if levels else ():
         target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        keys = {
-            _related_key(span, name)
-            for key, last_span in last_spans.items()
-            for span in (last_span, *later_spans[key])
-        } - {0}
-        reported_targets[name] = _reported_states(target, keys, (), at, levels - 1)
+        spans = [span for key in last_spans for span in (last_spans[key], *later_spans[key])]
+        reported_targets[name] = _reported_states(target, _related_keys(spans, name), (), at, levels - 1)
     for key, last_span in last_spans.items():
         opened_at = EARLIEST
         if last_span.edition is not None:
@@ -154,7 +153,7 @@ def _former_state(
         or later_spans[0].values.get("status") == WITHDRAWN
     )
     for name, reported in reported_targets.items():
-        for target in {_related_key(span, name) for span in (last_span, *later_spans)} - {0}:
+        for target in _related_keys([last_span, *later_spans], name):
             if target not in reported:
                 return None
             if target_state := reported[target]:
@@ -187,8 +186,7 @@ def public_spans(
     if rule is None or not keys:
         return {key: [] for key in keys}
     has_edition = model.edition_lookup == EDITION
-    names = {*columns, *rule.having, *rule.within, *filter(None, [rule.since])}
-    names |= {EDITION} if has_edition else set()
+    names = {*columns, *rule.columns, *([EDITION] if has_edition else [])}
     spans_by_key = {
         key: [span for span in spans if _has_values(span.values, rule.having)]
         for key, spans in past_states(model, keys, names, at).items()
@@ -197,12 +195,12 @@ def public_spans(
         spans_by_key = {key: [*_clip_to_times(spans, rule.since)] for key, spans in spans_by_key.items()}
     if has_edition:
         all_spans = [span for spans in spans_by_key.values() for span in spans]
-        gate_spans = open_spans({_related_key(span, EDITION) for span in all_spans} - {0}, rule.gates, at)
+        gate_spans = open_spans(_related_keys(all_spans, EDITION), rule.gates, at)
         spans_by_key = {key: [*_clip_to_gates(spans, gate_spans)] for key, spans in spans_by_key.items()}
     for name in rule.within if levels else ():
-        targets = {_related_key(span, name) for spans in spans_by_key.values() for span in spans} - {0}
+        all_spans = [span for spans in spans_by_key.values() for span in spans]
         target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        target_spans = public_spans(target, targets, (), at, levels - 1)
+        target_spans = public_spans(target, _related_keys(all_spans, name), (), at, levels - 1)
         spans_by_key = {
             key: [*_clip_to_targets(spans, name, target_spans)] for key, spans in spans_by_key.items()
         }
@@ -308,6 +306,10 @@ def _related_key(span: Span, name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
+def _related_keys(spans: Iterable[Span], name: str) -> set[int]:
+    return {_related_key(span, name) for span in spans} - {0}
+
+
 def _clip_to_times(spans: Iterable[Span], name: str) -> Iterable[Span]:
     for span in spans:
         if span.values[name] and (clipped := _clip_start(span, [name])):
@@ -361,16 +363,12 @@ def candidate_keys(
     if editions is None:
         of_editions |= Q(edition_key__isnull=True)
     deletions = _deletions(model, None).filter(of_editions)
-    keys = {
-        *deletions.filter(Q(change_set__at__gte=since) | Q(edition_key__in=recently_opened)).values_list(
-            "object_id", flat=True
-        )
+    recent = deletions.filter(Q(change_set__at__gte=since) | Q(edition_key__in=recently_opened))
+    return {
+        *recent.values_list("object_id", flat=True),
+        *_withdrawn_keys(model, opened_at.keys() - recently_opened, since),
+        *_withdrawn_keys(model, recently_opened, EARLIEST),
     }
-    return (
-        keys
-        | _withdrawn_keys(model, opened_at.keys() - recently_opened, since)
-        | _withdrawn_keys(model, recently_opened, EARLIEST)
-    )
 
 
 def _withdrawn_keys(
