@@ -9,7 +9,7 @@ the working copy.
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bench.harness import client, measure, parser, program
+from bench.harness import client, count_queries, measure, parser, program, report
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -114,26 +114,16 @@ def sign_in(name: str, edition: "Edition", role: str = "") -> "tuple[User, Clien
     return user, browser
 
 
-def measure_page(browser: "Client", address: str) -> tuple[float, int]:
-    """Return the milliseconds of a page and its queries. Raises `SystemExit` if it is refused."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    def request() -> None:
-        response = browser.get(address)
-        if response.status_code != 200:
-            raise SystemExit(f"{address} answers {response.status_code}.")
-
-    with CaptureQueriesContext(connection) as queries:
-        request()
-    # Count now, because the next request resets the log of queries.
-    count = len(queries)
-    return min(measure(request) for _ in range(TIMES)), count
+def report_page(name: str, browser: "Client", address: str) -> None:
+    """Report the milliseconds of a page and its queries."""
+    queries = count_queries(browser, address)
+    milliseconds = min(measure(browser.get, address) for _ in range(TIMES))
+    report(f"{name}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
 
 
 def main() -> None:
     options = parser(__doc__, papers=20_000).parse_args()
-    with program("desk", options) as (_, results):
+    with program("desk", options):
         from django.utils import timezone
 
         from conference.models import Edition
@@ -150,15 +140,11 @@ def main() -> None:
             if state:
                 make_changes(edition, user)
             for name, address in pages(edition).items():
-                milliseconds, queries = measure_page(browser, address)
-                results.add(f"{name}{state}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
+                report_page(f"{name}{state}", browser, address)
             for name, address in people_pages().items():
-                milliseconds, queries = measure_page(members_browser, address)
-                results.add(
-                    f"{name}, as a chair{state}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS
-                )
+                report_page(f"{name}, as a chair{state}", members_browser, address)
         milliseconds = measure(release, WorkingCopy.objects.get(edition=edition), user, timezone.now())
-        results.add(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
+        report(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from bench import generate
-from bench.harness import client, measure, parser, program, sample
+from bench.harness import client, cpu_seconds, parser, program, report, sample
 
 TIMES = 5
 LIMITS_MS = {"schedule.xml": 1_000, "schedule.json": 1_000, "papers.ics": 2_000}
@@ -30,14 +30,14 @@ def main() -> None:
 
 
 def measure_schedule(options: argparse.Namespace) -> None:
-    with program("files", options) as (_, results):
+    with program("files", options):
         root = sample().edition.get_absolute_url()
         for name, limit in LIMITS_MS.items():
             milliseconds, body = measure_after_change(f"{root}{name}")
             talks = body.count(b"BEGIN:VEVENT")
             share = CALENDAR_TALKS / talks if talks else 1
             label = f"{name}, for each {CALENDAR_TALKS:,} talks" if talks else name
-            results.add(f"{label}: computing", milliseconds * share, "ms", at_most=limit)
+            report(f"{label}: computing", milliseconds * share, "ms", at_most=limit)
 
 
 def measure_after_change(address: str) -> tuple[float, bytes]:
@@ -46,25 +46,23 @@ def measure_after_change(address: str) -> tuple[float, bytes]:
     from content.revision import advance
 
     editions = [*Edition.objects.values_list("pk", flat=True), None]
-    browser, bodies, times = client(), [b""], []
-
-    def read() -> None:
-        bodies[0] = browser.get(address).getvalue()
-
+    browser, times, body = client(), [], b""
     for _ in range(TIMES):
         advance(editions)
-        times.append(measure(read))
-    return min(times[1:]), bodies[0]
+        start = cpu_seconds()
+        body = browser.get(address).getvalue()
+        times.append((cpu_seconds() - start) * 1000)
+    return min(times[1:]), body
 
 
 def measure_csv(options: argparse.Namespace) -> None:
     options.papers = options.csv
-    with program("csv", options, fill_large) as (_, results):
+    with program("csv", options, fill_large):
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             seconds, size, peak = pool.submit(write_csv).result()
-        results.add("papers.csv: computing", seconds, "s", at_most=CSV_SECONDS)
-        results.add("papers.csv: peak memory", peak, "MB", at_most=CSV_MEGABYTES)
-        results.add("papers.csv: size", size, "MB")
+        report("papers.csv: computing", seconds, "s", at_most=CSV_SECONDS)
+        report("papers.csv: peak memory", peak, "MB", at_most=CSV_MEGABYTES)
+        report("papers.csv: size", size, "MB")
 
 
 def fill_large(number: int) -> None:
@@ -99,16 +97,12 @@ def write_csv() -> tuple[float, float, float]:
     from exchange.exports.dump import dump_for_format, writing_context
     from exchange.formats import csv_files
 
-    sizes: list[int] = []
-
-    def export() -> None:
-        edition = Edition.objects.get()
-        files = csv_files.write(dump_for_format(csv_files.FORMAT, edition), writing_context(edition))
-        sizes.extend(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
-
-    milliseconds = measure(export)
+    start, edition = cpu_seconds(), Edition.objects.get()
+    files = csv_files.write(dump_for_format(csv_files.FORMAT, edition), writing_context(edition))
+    size = sum(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
+    seconds = cpu_seconds() - start
     peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
-    return milliseconds / 1000, sum(sizes) / 1e6, int(peak) / 1024
+    return seconds, size / 1e6, int(peak) / 1024
 
 
 if __name__ == "__main__":

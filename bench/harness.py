@@ -35,30 +35,17 @@ SITE = "website.wsgi:application"
 UNCACHED_SITE = "website.wsgi:django"
 
 
-@dataclass(slots=True)
-class Results:
-    """The results of a run, printed as rows of a Markdown table."""
-
-    bench: str
-    database: str
-    papers: int
-
-    def __post_init__(self) -> None:
-        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
-        print(f"# {self.bench}, {self.database}, {self.papers:,} papers, {machine}\n")
-        print("| what | measured | budget |\n|---|---|---|", flush=True)
-
-    def add(
-        self, name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
-    ) -> None:
-        """Print a result with its budget, if any, and whether it misses that."""
-        budget = ""
-        if at_most is not None:
-            budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
-        elif at_least is not None:
-            budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
-        number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-        print(f"| {name} | {f'{number} {unit}'.strip()} | {budget} |", flush=True)
+def report(
+    name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
+) -> None:
+    """Print a result as a row of the table, with its budget, if any, and whether it misses that."""
+    budget = ""
+    if at_most is not None:
+        budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
+    elif at_least is not None:
+        budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    print(f"| {name} | {f'{number} {unit}'.strip()} | {budget} |", flush=True)
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -72,45 +59,40 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
 
 
 @contextmanager
-def django_on(database: str | None) -> Iterator[Path]:
-    """Set Django up with a database, or a new SQLite file; yield a temporary folder."""
+def program(
+    bench: str, options: argparse.Namespace, fill: Callable[[int], object] | None = None
+) -> Iterator[Path]:
+    """Set Django up with a database that has a program, and begin the table; yield a temporary folder.
+
+    `fill` fills an empty database with the given number of papers, by default with a synthetic program.
+    """
     # Let SIGTERM raise `SystemExit`, so that servers are stopped as after Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLENARY_VAR_DIR"] = folder
-        os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
+        os.environ["DATABASE_URL"] = options.database or f"sqlite:///{folder}/bench.sqlite3"
         os.environ["DJANGO_SETTINGS_MODULE"] = "conference.settings"
         import django
 
         django.setup()
         from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
-        call_command("collectstatic", verbosity=0, interactive=False)
-        yield Path(folder)
-
-
-@contextmanager
-def program(
-    bench: str, options: argparse.Namespace, fill: Callable[[int], object] | None = None
-) -> Iterator[tuple[Path, Results]]:
-    """Set Django up with a database that has a program; yield a folder and the results of the run.
-
-    `fill` fills an empty database with the given number of papers, by default with a synthetic program.
-    """
-    with django_on(options.database) as folder:
         from django.db import connection
 
         from bench import generate
         from conference.models import Edition
+        from content.table_statistics import analyze
         from search.models import Document
 
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", verbosity=0, interactive=False)
         if not (Edition.objects.exists() or Document.objects.exists()):
             (fill or generate.fill)(options.papers)
-        with connection.cursor() as cursor:
-            # Autovacuum does this some minutes after an import.
-            cursor.execute("ANALYZE")
-        yield folder, Results(bench, connection.vendor, options.papers)
+        # Autovacuum does this some minutes after an import.
+        analyze()
+        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
+        print(f"# {bench}, {connection.vendor}, {options.papers:,} papers, {machine}\n")
+        print("| what | measured | budget |\n|---|---|---|", flush=True)
+        yield Path(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +151,18 @@ def client() -> "Client":
     from django.test import Client
 
     return Client(SERVER_NAME=HOST)
+
+
+def count_queries(browser: "Client", address: str) -> int:
+    """Return the number of queries of a page. Raises `SystemExit` if it is refused."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as queries:
+        response = browser.get(address)
+    if response.status_code != 200:
+        raise SystemExit(f"{address} answers {response.status_code}.")
+    return len(queries)
 
 
 def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:

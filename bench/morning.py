@@ -22,19 +22,9 @@ from statistics import median, quantiles
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+from urllib.request import urlopen
 
-from bench.harness import (
-    ROOT,
-    SITE,
-    WORKERS,
-    Results,
-    Server,
-    granian,
-    nginx,
-    parser,
-    program,
-    sample,
-)
+from bench.harness import ROOT, SITE, WORKERS, Server, granian, nginx, parser, program, report, sample
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -139,21 +129,15 @@ class Morning:
         """Request the page of the edited paper continually, and measure its delay after the commit."""
         last_version = 0
         while not self.ended.wait(0.02):
-            connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
             requested_at, committed = time.perf_counter(), len(self.edits)
             try:
-                connection.request("GET", address)
-                response = connection.getresponse()
-                page = response.read().decode()
+                with urlopen(address, timeout=PATIENCE_SECONDS) as response:  # noqa: S310
+                    page = response.read().decode()
             except (OSError, http.client.HTTPException) as error:
                 self.errors.append(f"{address}: {error}")
                 continue
-            finally:
-                connection.close()
-            if response.status == http.client.MOVED_PERMANENTLY:
-                # The address of a paper changes with its title.
-                address = response.getheader("Location", address)
-                continue
+            # The address of a paper changes with its title, and the old one redirects.
+            address = response.url
             match = re.search(rf"<h1[^>]*>{EDITED} (\d+)</h1>", page)
             version = int(match[1]) if match else last_version
             self.went_back += version < last_version
@@ -168,7 +152,7 @@ def main() -> None:
     options.add_argument("--rate", type=int, default=600, help="requests a second")
     options.add_argument("--warm", type=int, default=150, help="seconds of reading before")
     arguments = options.parse_args()
-    with program("morning", arguments) as (folder, results):
+    with program("morning", arguments) as folder:
         paper, addresses = sample().paper, sample_addresses()
         command = prepare_import(paper.edition, folder)
         with served(folder) as front:
@@ -178,7 +162,7 @@ def main() -> None:
             crowd = start_thread(morning.read, arguments.seconds, "morning")
             threads = [
                 start_thread(morning.edit, paper),
-                start_thread(morning.poll, paper.get_absolute_url()),
+                start_thread(morning.poll, f"{front.address}{paper.get_absolute_url()}"),
             ]
             time.sleep(arguments.seconds / 2)
             try:
@@ -190,7 +174,7 @@ def main() -> None:
             morning.ended.set()
             for thread in threads:
                 thread.join()
-        report(morning, arguments.seconds * arguments.rate, results)
+        report_all(morning, arguments.seconds * arguments.rate)
 
 
 def start_thread(call: Callable[..., None], *args: object) -> Thread:
@@ -253,18 +237,18 @@ def prepare_import(edition: "Edition", folder: Path) -> list[str]:
     return command
 
 
-def report(morning: Morning, due: int, results: Results) -> None:
-    """Add the measurements to the results, and print the first errors."""
+def report_all(morning: Morning, due: int) -> None:
+    """Report the measurements, and print the first errors."""
     all_milliseconds = [second * 1000 for seconds in morning.seconds.values() for second in seconds]
     for kind, seconds in sorted(morning.seconds.items()):
-        results.add(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")
-    results.add("all: median", median(all_milliseconds), "ms")
-    results.add("all: 99 of 100 within", quantiles(all_milliseconds, n=100)[98], "ms", at_most=LIMIT_MS)
+        report(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")
+    report("all: median", median(all_milliseconds), "ms")
+    report("all: 99 of 100 within", quantiles(all_milliseconds, n=100)[98], "ms", at_most=LIMIT_MS)
     missed = max(0, due - len(all_milliseconds) - len(morning.errors))
-    results.add(f"requests of {due:,} that could not be made in time", missed, "", at_most=0)
-    results.add("errors", len(morning.errors), "", at_most=0)
-    results.add("farthest behind an edit", max(morning.behind), "s", at_most=LIMIT_BEHIND_SECONDS)
-    results.add("older pages after newer ones", morning.went_back, "")
+    report(f"requests of {due:,} that could not be made in time", missed, "", at_most=0)
+    report("errors", len(morning.errors), "", at_most=0)
+    report("farthest behind an edit", max(morning.behind), "s", at_most=LIMIT_BEHIND_SECONDS)
+    report("older pages after newer ones", morning.went_back, "")
     for error in morning.errors[:5]:
         print(error)
 

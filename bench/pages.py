@@ -13,15 +13,16 @@ from statistics import median
 
 from bench.harness import (
     SITE,
-    Results,
     Sample,
     client,
+    count_queries,
     fetch,
     granian,
     measure,
     parser,
     program,
     rate,
+    report,
     sample,
 )
 
@@ -39,13 +40,13 @@ OWN_HEADERS = {"connection", "date", "server", "transfer-encoding"}
 
 
 def main() -> None:
-    with program("pages", parser(__doc__).parse_args()) as (folder, results):
+    with program("pages", parser(__doc__).parse_args()) as folder:
         rows = sample()
-        warm(rows, folder, results)
-        first_views(rows, results)
+        warm(rows, folder)
+        first_views(rows)
 
 
-def warm(rows: Sample, folder: Path, results: Results) -> None:
+def warm(rows: Sample, folder: Path) -> None:
     """Compare cached pages with a view that returns the same bytes."""
     addresses = [rows.pages()[name]() for name in WARM]
     with granian(SITE) as site:
@@ -65,37 +66,29 @@ def warm(rows: Sample, folder: Path, results: Results) -> None:
                 urls = (site.address + address, f"{bare.address}/{number}")
                 turns = [[rate(url, TURN_SECONDS) for url in urls] for _ in range(TURNS)]
                 ratio = median(cached / plain for cached, plain in turns)
-                results.add(f"{name}, cached: rate", median(cached for cached, _ in turns), "/s")
-                results.add(f"{name}, cached: times the rate of a bare view", ratio, "", at_least=RATIO)
+                report(f"{name}, cached: rate", median(cached for cached, _ in turns), "/s")
+                report(f"{name}, cached: times the rate of a bare view", ratio, "", at_least=RATIO)
 
 
-def first_views(rows: Sample, results: Results) -> None:
+def first_views(rows: Sample) -> None:
     """Measure the first view of each page after each change, and report the slowest."""
     for name, address in rows.pages().items():
         limit = LARGE_MS if name in LARGE else SMALL_MS
         views = {change_name: first_view(address, change) for change_name, change in changes(rows).items()}
         change_name, (milliseconds, _) = max(views.items(), key=lambda pair: pair[1][0])
-        results.add(f"{name}, first view after {change_name}: computing", milliseconds, "ms", at_most=limit)
+        report(f"{name}, first view after {change_name}: computing", milliseconds, "ms", at_most=limit)
         max_queries = max(queries for _, queries in views.values())
-        results.add(f"{name}, first view after a change: queries", max_queries, "", at_most=MAX_QUERIES)
+        report(f"{name}, first view after a change: queries", max_queries, "", at_most=MAX_QUERIES)
 
 
 def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[float, int]:
     """Return the CPU milliseconds of the first view after a change, and its queries."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     browser, times = client(), []
     for _ in range(WARM_UPS + TIMES):
         change()
         times.append(measure(browser.get, address()))
     change()
-    url = address()
-    with CaptureQueriesContext(connection) as queries:
-        response = browser.get(url)
-    if response.status_code != 200:
-        raise SystemExit(f"{url} answers {response.status_code}.")
-    return median(times[WARM_UPS:]), len(queries)
+    return median(times[WARM_UPS:]), count_queries(browser, address())
 
 
 def changes(rows: Sample) -> dict[str, Callable[[], None]]:

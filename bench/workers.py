@@ -5,7 +5,7 @@
 
 import time
 
-from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, rate, sample
+from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, rate, report, sample
 
 NUMBERS = (1, 2, 4)
 SECONDS = 4
@@ -17,7 +17,7 @@ SETTLING_SECONDS = 5
 
 
 def main() -> None:
-    with program("workers", parser(__doc__).parse_args()) as (_, results):
+    with program("workers", parser(__doc__).parse_args()):
         page, addresses = sample().paper.get_absolute_url(), sample_addresses()
         for number in NUMBERS:
             for application, state in ((UNCACHED_SITE, "uncached"), (SITE, "cached")):
@@ -26,13 +26,13 @@ def main() -> None:
                     for _ in range(2 * number):
                         fetch(site.address + page)
                     pages = rate(site.address + page, SECONDS)
-                    results.add(f"{number} processes: {state} pages of papers", pages, "/s")
+                    report(f"{number} processes: {state} pages of papers", pages, "/s")
                     if application == SITE:
                         for address in addresses:
                             fetch(site.address + address)
                         time.sleep(SETTLING_SECONDS)
                         name = f"{number} processes: memory of the largest"
-                        results.add(name, site.memory(), "MB", at_most=LIMIT_MB)
+                        report(name, site.memory(), "MB", at_most=LIMIT_MB)
 
 
 def sample_addresses() -> list[str]:
