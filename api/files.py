@@ -24,6 +24,8 @@ from exchange.formats.ics import CalendarScope
 
 # A function that returns the filtered rows of a list as a response.
 type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
+# A function that writes the rows of an edition with a condition, in the format of a module.
+type Contents = Callable[[ModuleType, Edition, Reader, Q], Iterable[bytes]]
 
 
 def citation_sender(ending: str) -> Sender:
@@ -44,24 +46,17 @@ def citation_sender(ending: str) -> Sender:
     return send
 
 
-def file_of_one_edition(
-    fmt: ModuleType, name: str, contents: Callable[[Edition, Reader, Q], Iterable[bytes]]
-) -> Sender:
-    """Return a sender of rows of one edition as a file of the format in the module `fmt`."""
+def edition_senders(name: str, formats: Iterable[ModuleType], contents: Contents) -> dict[str, Sender]:
+    """Return senders by format that write rows of one edition as a file."""
 
-    def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
+    def send(fmt: ModuleType, request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
         condition = Q(pk__in=rows.order_by().values("pk"))
         file_name, media_type = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}", fmt.FORMAT.media_type
-        return conditional_response(
-            request,
-            state_of_all(request),
-            file_name,
-            media_type,
-            lambda: contents(edition, reader, condition),
-        )
+        chunks = partial(contents, fmt, edition, reader, condition)
+        return conditional_response(request, state_of_all(request), file_name, media_type, chunks)
 
-    return send
+    return {fmt.FORMAT.name: partial(send, fmt) for fmt in formats}
 
 
 def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
@@ -87,8 +82,7 @@ def table_senders(name: str, kind: str) -> dict[str, Sender]:
         chunks: Iterable[bytes] = fmt.write_table(name, program, writing_context(edition)).chunks
         return chunks
 
-    formats = (csv_files, xlsx)
-    return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
+    return edition_senders(name, (csv_files, xlsx), contents)
 
 
 def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
@@ -98,8 +92,7 @@ def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarSco
         chunks: Iterable[bytes] = fmt.calendar([appointments(edition, condition)], str(edition))
         return chunks
 
-    formats = (ics, xcal)
-    return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
+    return edition_senders(name, (ics, xcal), contents)
 
 
 # Senders by resource and name of the format. Files contain only public rows.
