@@ -7,7 +7,7 @@ response is valid as long as none of its tags has a higher number than the respo
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,12 +45,6 @@ class CacheState:
 
 
 type CacheStates = Mapping[str, CacheState]
-
-
-def configured_reader() -> Callable[[datetime], CacheStates]:
-    """Return the function that reads the states. It is a setting, as it needs the models of other apps."""
-    reader: Callable[[datetime], CacheStates] = import_string(settings.PAGE_CACHE_STATES)
-    return reader
 
 
 class Revisions:
@@ -98,7 +92,8 @@ class Revisions:
     def _read(self) -> None:
         started_at = time.monotonic()
         try:
-            states = configured_reader()(timezone.now())
+            # The function is a setting, as it needs the models of other apps.
+            states: CacheStates = import_string(settings.PAGE_CACHE_STATES)(timezone.now())
             tags = changed_tags(self.states, states) if self.states else set()
         except DatabaseError:
             close_old_connections()
