@@ -23,4 +23,3 @@ class OperationsConfig(AppConfig):
         after_import.append(search_all)
         UPDATES.append(refresh)
         notes.start_reporting()
-        notes.connect_task_signals()

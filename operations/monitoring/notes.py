@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.tasks import TaskResult
 from django.tasks.signals import task_finished, task_started
@@ -33,22 +34,19 @@ class RequestNoteMiddleware:
             note.view, note.route = match.view_name or "", match.route
 
 
+@receiver(task_started)
 def begin_task(task_result: TaskResult[..., object], **kwargs: object) -> None:
     """Open a note for a task of a worker; a task that runs in a request shares the note of the request."""
     if request_log.current_note() is None:
         request_log.begin(task_result.id).view = task_result.task.module_path
 
 
+@receiver(task_finished)
 def end_task(task_result: TaskResult[..., object], **kwargs: object) -> None:
+    """Close the note of a task, after Django has logged its end."""
     note = request_log.current_note()
     if note is not None and note.request == task_result.id:
         request_log.end()
-
-
-def connect_task_signals() -> None:
-    """Connect the handlers. Django logs the end of a task before `end_task()` closes its note."""
-    task_started.connect(begin_task, dispatch_uid="task_note")
-    task_finished.connect(end_task, dispatch_uid="task_note")
 
 
 def strip_report(event: dict[str, Any], hint: object) -> dict[str, Any]:
