@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import TYPE_CHECKING
 
@@ -213,7 +213,7 @@ def _outdated_revisions() -> list[tuple[int | None, str]]:
     latest = timezone.now() + MAX_DELAY
     changes = ChangeSet.objects.order_by().values_list("rows__edition_key").annotate(last=Max("at"))
     last = {key: at for key, at in changes if at is not None}
-    revisions: list[tuple[int | None, str, object]] = [
+    revisions: list[tuple[int | None, str, datetime | None]] = [
         (edition.pk, str(edition), edition.changed_at) for edition in Edition.objects.order_by("pk")
     ]
     site = SiteRevision.objects.filter(pk=1).first()
@@ -221,9 +221,9 @@ def _outdated_revisions() -> list[tuple[int | None, str]]:
     for key, name, at in revisions:
         if at is None:
             outdated += [(key, f"{name}: has no revision")] if last else []
-        elif at > latest:  # type: ignore[operator]
+        elif at > latest:
             outdated.append((key, f"{name}: its revision is in the future"))
-        elif key in last and last[key] > at + MAX_DELAY:  # type: ignore[operator]
+        elif key in last and last[key] > at + MAX_DELAY:
             outdated.append((key, f"{name}: changed after its revision"))
     return outdated
 
