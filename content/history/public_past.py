@@ -192,7 +192,7 @@ def public_spans(
         for key, spans in past_states(model, keys, names, at).items()
     }
     if rule.since:
-        spans_by_key = {key: [*_clip_to_times(spans, rule.since)] for key, spans in spans_by_key.items()}
+        spans_by_key = {key: [*_clip_to_times(spans, [rule.since])] for key, spans in spans_by_key.items()}
     if has_edition:
         all_spans = [span for spans in spans_by_key.values() for span in spans]
         gate_spans = open_spans(_related_keys(all_spans, EDITION), rule.gates, at)
@@ -273,10 +273,7 @@ def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) ->
     gate_names = [*gates]
     gate_spans: dict[int, list[Span]] = {}
     for key, spans in past_states(get_edition_model(), editions, GATES, at).items():
-        open_states = [span for span in spans if all(span.values[name] for name in gate_names)]
-        gate_spans[key] = _merge_adjacent(
-            span for state in open_states if (span := _clip_start(state, gate_names)) is not None
-        )
+        gate_spans[key] = _merge_adjacent(_clip_to_times(spans, gate_names))
     return gate_spans
 
 
@@ -289,12 +286,6 @@ def _merge_adjacent(spans: Iterable[Span]) -> list[Span]:
         else:
             merged.append(span)
     return merged
-
-
-def _clip_start(span: Span, names: Iterable[str]) -> Span | None:
-    """Return the part of a span after all of these times of its row; `None` if it is empty."""
-    start = max(span.start, *(datetime.fromisoformat(str(span.values[name])) for name in names))
-    return span._replace(start=start) if start < span.end else None
 
 
 def _has_values(values: Values, having: Mapping[str, tuple[object, ...]]) -> bool:
@@ -310,10 +301,14 @@ def _related_keys(spans: Iterable[Span], name: str) -> set[int]:
     return {_related_key(span, name) for span in spans} - {0}
 
 
-def _clip_to_times(spans: Iterable[Span], name: str) -> Iterable[Span]:
+def _clip_to_times(spans: Iterable[Span], names: Sequence[str]) -> Iterable[Span]:
+    """Yield the parts of spans after all of these times of their row, which have to be set."""
     for span in spans:
-        if span.values[name] and (clipped := _clip_start(span, [name])):
-            yield clipped
+        times = [span.values[name] for name in names]
+        if all(times):
+            start = max(span.start, *(datetime.fromisoformat(str(time)) for time in times))
+            if start < span.end:
+                yield span._replace(start=start)
 
 
 def _clip_to_gates(spans: Iterable[Span], gate_spans: Mapping[int, list[Span]]) -> Iterable[Span]:
