@@ -162,12 +162,13 @@ class Shape:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Resource(Shape):
-    """A shape with an address of its own.
+    """A shape with an address of its own. Its title is the name of the model.
 
     `key` is the column of its `id`. `edition` is the lookup of its edition's slug, empty for rows of the
     whole site. `page` is the field of its page's URL. `lists` maps resources to their filters by this one.
     """
 
+    title: str = field(init=False)
     name: str
     key: str
     help: Text
@@ -189,6 +190,7 @@ class Resource(Shape):
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
+        object.__setattr__(self, "title", self.model.__name__)
         object.__setattr__(self, "fields", {**identity_fields(self), **self.fields})
 
     def url(self, edition: str | None, key: object) -> str:

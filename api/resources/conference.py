@@ -26,7 +26,6 @@ EDITION = ToOne("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
     name="conferences",
-    title="Conference",
     help=_("Series of conferences, each with its editions."),
     model=Conference,
     key="slug",
@@ -57,7 +56,6 @@ COMMITTEE = Shape(
 
 EDITIONS = Resource(
     name="editions",
-    title="Edition",
     help=_("The years of a conference."),
     model=Edition,
     key="slug",
@@ -91,7 +89,6 @@ EDITIONS = Resource(
 
 PAGES = Resource(
     name="pages",
-    title="Page",
     help=_("Pages of an edition or of the whole site."),
     model=Page,
     key="slug",
@@ -112,7 +109,6 @@ PAGES = Resource(
 
 SPONSORS = Resource(
     name="sponsors",
-    title="Sponsor",
     help=_("Sponsors of an edition, by tier."),
     model=Sponsor,
     key="slug",
@@ -133,7 +129,6 @@ SPONSORS = Resource(
 
 ANNOUNCEMENTS = Resource(
     name="announcements",
-    title="Announcement",
     help=_("News of an edition."),
     model=Announcement,
     key="uid",
@@ -158,7 +153,6 @@ ANNOUNCEMENTS = Resource(
 
 KEY_DATES = Resource(
     name="key_dates",
-    title="KeyDate",
     help=_("Important dates of an edition, such as deadlines."),
     model=KeyDate,
     key="uid",

@@ -76,7 +76,6 @@ PAPER_COLUMNS = (
 
 PAPERS = Resource(
     name="papers",
-    title="Paper",
     help=_("Papers with their authors in order."),
     model=Paper,
     key="uid",
@@ -123,7 +122,6 @@ PAPERS = Resource(
 
 TOPICS = Resource(
     name="topics",
-    title="Topic",
     help=_("The subject areas of an edition, a tree."),
     model=Topic,
     key="slug",
@@ -146,7 +144,6 @@ TOPICS = Resource(
 
 MATERIALS = Resource(
     name="materials",
-    title="Material",
     help=_("Files and links of papers."),
     model=Material,
     key="pk",
@@ -202,7 +199,6 @@ WINNERS = Shape(
 
 AWARDS = Resource(
     name="awards",
-    title="Award",
     help=_("Awards of an edition with their winners."),
     model=Award,
     key="uid",

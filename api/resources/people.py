@@ -34,7 +34,6 @@ PERSON_COLUMNS = (
 
 PEOPLE = Resource(
     name="people",
-    title="Person",
     help=_("Everyone who appears in published content, across all years."),
     model=Person,
     key="uid",
@@ -66,7 +65,6 @@ PEOPLE = Resource(
 
 INSTITUTIONS = Resource(
     name="institutions",
-    title="Institution",
     help=_("Universities, laboratories and companies that published papers come from."),
     model=Institution,
     key="slug",

@@ -89,7 +89,6 @@ def session_path(row: Row, prefix: str = "") -> str:
 
 ROOMS = Resource(
     name="rooms",
-    title="Room",
     help=_("Rooms in which something public takes place."),
     model=Room,
     key="slug",
@@ -125,7 +124,6 @@ SESSION_COLUMNS = (
 
 SESSIONS = Resource(
     name="sessions",
-    title="Session",
     help=_("The blocks of the timetable: talks, posters, breaks, registration."),
     model=Session,
     key="uid",
@@ -211,7 +209,6 @@ PRESENTATION_COLUMNS = (
 
 PRESENTATIONS = Resource(
     name="presentations",
-    title="Presentation",
     help=_("Appearances of papers, and talks of their own."),
     model=Presentation,
     key="uid",
@@ -277,7 +274,6 @@ PRESENTATIONS = Resource(
 
 RELEASES = Resource(
     name="releases",
-    title="Release",
     help=_("Numbered announcements of the program."),
     model=Release,
     key="number",
