@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE
 from api.resources import RESOURCES
-from api.schema import CODES, Json, parts_of, schema
+from api.schema import CODES, Json, schema
 from api.shapes import Resource, list_url
 
 # The address of the demo site, used in examples.
@@ -29,8 +29,6 @@ def chapter(document: Json, resource: Resource) -> Json:
     """Return the template context of a resource: addresses, parameters, fields, and fields of its parts."""
     root = list_url(resource.name).removeprefix(settings.SITE_URL)
     schemas, list_operation = document["components"]["schemas"], document["paths"][root]["get"]
-    names = [name for name, relation in resource.to_many.items() if relation.is_part]
-    parts = [list(describe_fields(schemas[part.title])) for part in parts_of(resource)]
     return {
         "name": resource.name,
         "text": list_operation["summary"],
@@ -40,7 +38,11 @@ def chapter(document: Json, resource: Resource) -> Json:
             for parameter in list_operation["parameters"]
         ],
         "fields": list(describe_fields(schemas[resource.title])),
-        "parts": list(zip(names, parts, strict=True)),
+        "parts": [
+            (name, list(describe_fields(schemas[relation.resource.title])))
+            for name, relation in resource.to_many.items()
+            if relation.is_part
+        ],
         # The fields of a body that creates a row; empty if rows are created only in the admin.
         "written": list(describe_fields(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
     }

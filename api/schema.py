@@ -159,7 +159,8 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     title = resource.title
     yield title, shape_schema(resource)
     yield f"{title}List", list_schema(title)
-    yield from ((part.title, shape_schema(part)) for part in parts_of(resource))
+    parts = (relation.resource for relation in resource.to_many.values() if relation.is_part)
+    yield from ((part.title, shape_schema(part)) for part in parts)
     if not resource.writable:
         return
     for name, part in resource.parts.items():
@@ -182,10 +183,6 @@ def list_schema(name: str) -> JsonSchema:
     return object_schema(page, page)
 
 
-def parts_of(shape: Shape) -> Iterator[Shape]:
-    return (many.resource for many in shape.to_many.values() if many.is_part)
-
-
 def shape_schema(shape: Shape, extra: Mapping[str, object] | None = None) -> JsonSchema:
     """Return the schema of a response. Only `id` is required, as `?fields=` can leave out all others."""
     fields = shape.fields.items()
@@ -194,12 +191,9 @@ def shape_schema(shape: Shape, extra: Mapping[str, object] | None = None) -> Jso
         either = [ref("Reference"), ref(relation.resource.title), {"type": "null"}]
         properties[name] = describe({"anyOf": either}, relation.help)
     for name, reverse_relation in shape.to_many.items():
-        expanding = format_lazy(_("With expand={name}."), name=name)
-        help = (
-            reverse_relation.help
-            if reverse_relation.is_part
-            else format_lazy("{} {}", reverse_relation.help, expanding)
-        )
+        help = reverse_relation.help
+        if not reverse_relation.is_part:
+            help = format_lazy("{} {}", help, format_lazy(_("With expand={name}."), name=name))
         properties[name] = describe(list_of(reverse_relation.resource.title), help)
     help = shape.help if isinstance(shape, Resource) else shape.title
     return object_schema({**properties, **(extra or {})}, {"id"} & properties.keys(), help)
