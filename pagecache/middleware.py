@@ -28,9 +28,11 @@ MAX_BYTES = 50 * 1024 * 1024
 # Pages that do not depend on the time of day. Others are cached for seconds while an edition is running.
 STEADY_PATHS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 # Headers of one reader that must not influence a page shared by all readers.
-PERSONAL_HEADERS = frozenset(
-    ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
-)
+# Django would decode the query string with a charset in the content type.
+PERSONAL_HEADERS = frozenset((
+    "CONTENT_TYPE", "HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE",
+    "HTTP_RANGE",
+))  # fmt: skip
 # For how many seconds a request waits for another that renders the same page, before rendering it too.
 WAIT_SECONDS = 10.0
 # The WSGI key for what the cache did: "hit", "stale" or "miss".

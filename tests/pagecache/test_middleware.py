@@ -19,6 +19,7 @@ from pagecache.middleware import PageCache
 from pagecache.revisions import SITE, CacheState
 from papers.models import Paper
 from tests import factories
+from tests.api.reading import application
 from tests.pagecache.wsgi_site import BODY, Site, fetch
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +117,16 @@ def test_personal_and_other_uncacheable_requests_bypass_the_cache(
     fetch(cache, path, query, **headers)
     fetch(cache, path, query, **headers)
     assert len(site.requested_paths) == 2
+
+
+def test_charset_of_a_request_does_not_change_the_page_of_others(
+    edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
+    factories.make_paper(edition)
+    cache = PageCache(application)
+    fetch(cache, "/2021/papers/", "page=99", CONTENT_TYPE="text/html; charset=cp037")
+    assert fetch(cache, "/2021/papers/", "page=99")[0] == "400 Bad Request"
 
 
 @pytest.mark.parametrize(
