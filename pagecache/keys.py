@@ -4,12 +4,12 @@ Parameters that no page reads, such as `utm_source`, are removed from requests.
 """
 
 from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_plus, urlencode
 from wsgiref.types import WSGIEnvironment
 
 from django.conf import settings
+from django.http.cookie import parse_cookie
 from django.http.request import split_domain_port, validate_host
 
 from content.languages import strip_language
@@ -120,15 +120,9 @@ def is_anonymous_read(environ: WSGIEnvironment) -> bool:
     """Return whether the request is a GET or HEAD without a token, session or agenda."""
     if environ["REQUEST_METHOD"] not in SAFE_METHODS or "HTTP_AUTHORIZATION" in environ:
         return False
-    if not environ.get("HTTP_COOKIE"):
-        return True
-    try:
-        cookies = SimpleCookie(environ["HTTP_COOKIE"])
-    except CookieError:
-        return False
     # On pages with a language prefix, the agenda's cookie has the language as a suffix.
     personal = settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME
-    return not any(name.startswith(personal) for name in cookies)
+    return not any(name.startswith(personal) for name in parse_cookie(environ.get("HTTP_COOKIE", "")))
 
 
 def is_allowed_host(environ: WSGIEnvironment) -> bool:

@@ -99,6 +99,7 @@ def test_end_of_an_embargo_is_visible_without_an_edit(cache: PageCache, site: Si
     "headers",
     [
         {"HTTP_COOKIE": "sessionid=abc"},
+        {"HTTP_COOKIE": 'consent={"all": true}; sessionid=abc'},
         {"HTTP_COOKIE": "agenda=abc"},
         {"HTTP_AUTHORIZATION": "Bearer abc"},
         {"REQUEST_METHOD": "POST", "HTTP_COOKIE": "a=b"},
@@ -108,7 +109,7 @@ def test_end_of_an_embargo_is_visible_without_an_edit(cache: PageCache, site: Si
         {"QUERY_STRING": "topic=a&topic=b"},
         {"QUERY_STRING": "page=" + 500 * "1"},
     ],
-    ids=["session", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
+    ids=["session", "json", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
 )
 def test_personal_and_other_uncacheable_requests_bypass_the_cache(
     cache: PageCache, site: Site, headers: dict[str, str]
