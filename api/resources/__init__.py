@@ -3,7 +3,4 @@
 from api.resources import conference, papers, people, schedule
 from api.shapes import RESOURCES
 
-__all__ = ["RESOURCES", "WRITABLE", "conference", "papers", "people", "schedule"]
-
-# Conferences, editions and releases are written in the admin only.
-WRITABLE = {name: resource for name, resource in RESOURCES.items() if resource.writable}
+__all__ = ["RESOURCES", "conference", "papers", "people", "schedule"]

@@ -9,7 +9,6 @@ from django.test import Client
 
 from accounts.roles import Role
 from api.resources import RESOURCES as API_RESOURCES
-from api.resources import WRITABLE
 from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
 from tests.access.permission_table import (
@@ -22,7 +21,7 @@ from tests.access.permission_table import (
 )
 from tests.access.world import USERNAMES, World
 from tests.api.test_writing_resources import NEW
-from tests.api.writing import bearer, make_token
+from tests.api.writing import WRITABLE, bearer, make_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -16,11 +16,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from api.resources import WRITABLE
 from api.schema import schema
 from api.shapes import RESOURCES
 from tests.api.reading import application, expansions
-from tests.api.writing import make_staff, make_token
+from tests.api.writing import WRITABLE, make_staff, make_token
 
 CHECKS = [
     not_a_server_error,

@@ -7,13 +7,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import FileField
 from django.test import Client
 
-from api.resources import WRITABLE
 from api.shapes import RESOURCES
 from api.writing.bodies import UPLOAD_FIELDS
 from papers.models import Award, Material
 from people.models import Person
 from tests import factories as make
-from tests.api.writing import Writer
+from tests.api.writing import WRITABLE, Writer
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,11 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from api.models import Token
+from api.resources import RESOURCES
 from conference.models import Edition
+
+# Conferences, editions and releases are written in the admin only.
+WRITABLE = {name: resource for name, resource in RESOURCES.items() if resource.writable}
 
 
 def make_staff(*permissions: str, name: str = "chair", **fields: Any) -> User:
