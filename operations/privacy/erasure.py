@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
@@ -23,7 +24,7 @@ from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields
 from operations.privacy.subjects import DataSubject, invitations
 from papers.models import Authorship
-from people.invitations import PersonAccount
+from people.invitations import Invitation, PersonAccount
 from people.models import Person
 from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearance_relations
@@ -57,6 +58,8 @@ def erase_person(subject: DataSubject) -> None:
             for person in subject.people:
                 anonymize(person)
         erase_history(subject.keys, appearances)
+        for model, keys in {**appearances, Person: subject.keys}.items():
+            erase_admin_log(model, keys)
         erase_pending(subject.keys, appearances)
         erase_provenance(subject)
     for photo in photos:
@@ -90,7 +93,7 @@ def anonymize(person: Person) -> None:
             for authorship in rows.all():
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
-    invitations(person.email, Q(person=person)).delete()
+    delete_invitations(person.email, Q(person=person))
     program_invitations = ProgramInvitation._base_manager.filter(person=person)
     if person.email:
         program_invitations |= ProgramInvitation._base_manager.filter(email__iexact=person.email)
@@ -107,6 +110,13 @@ def anonymize(person: Person) -> None:
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
 
 
+def delete_invitations(email: str, condition: Q | None = None) -> None:
+    """Delete the invitations to an address, and those that match `condition`."""
+    rows = invitations(email, condition)
+    erase_admin_log(Invitation, rows.values_list("pk", flat=True))
+    rows.delete()
+
+
 def erase_history(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
     names = [f"{PERSON}:{key}" for key in people]
     own_changes = Q(model=PERSON, object_id__in=people)
@@ -117,9 +127,13 @@ def erase_history(people: set[int], appearances: dict[type[Model], set[int]]) ->
     for change in RowChange.objects.filter(own_changes | parts | of_appearances).order_by("pk"):
         change.values, change.label = blank_change(change), ""
         change.save(update_fields=["values", "label"])
-    LogEntry.objects.filter(
-        content_type__app_label="people", object_id__in=[str(key) for key in people]
-    ).update(object_repr=ANONYMOUS_NAME, change_message="")
+
+
+def erase_admin_log(model: type[Model], keys: Iterable[int]) -> None:
+    """Empty the names of these rows, and the messages about them, in the log of the admin."""
+    content_type = ContentType.objects.get_for_model(model)
+    entries = LogEntry.objects.filter(content_type=content_type, object_id__in=[str(key) for key in keys])
+    entries.update(object_repr=ANONYMOUS_NAME, change_message="")
 
 
 def erase_pending(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
@@ -204,10 +218,12 @@ def erase_account(user: "User") -> None:
     """Close an account and erase its names; its changes remain in the history, under another user name."""
     old, new = user.get_username(), f"former-{user.pk}"
     with transaction.atomic():
+        erase_admin_log(type(user), [user.pk])
+        erase_admin_log(Membership, Membership._base_manager.filter(user=user).values_list("pk", flat=True))
         for model in (Token, Membership, PersonAccount):
             model._base_manager.filter(user=user).delete()
         AccountSession._base_manager.filter(user_id=user.pk).delete()
-        invitations(user.email).delete()
+        delete_invitations(user.email)
         user.groups.clear()
         user.user_permissions.clear()
         user.username, user.first_name, user.last_name, user.email = new, "", "", ""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -18,6 +19,7 @@ from django.db import models
 from django.test import Client
 from django.utils import timezone
 
+from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
@@ -26,7 +28,7 @@ from operations.indexing.update import refresh
 from operations.privacy.inventory import PACKAGE_FIELDS, TEXT_COLUMNS, all_personal_fields, personal_fields
 from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
-from people.models import Invitation, Person, PersonName
+from people.models import Institution, Invitation, Person, PersonName
 from schedule.models import PendingChanges
 from schedule.working_copy.block import edit_working_copy, open_copies, show_working_copy
 from schedule.working_copy.release import open_copy
@@ -318,3 +320,26 @@ def test_erasing_includes_rows_of_a_working_copy(person: Person) -> None:
 
     assert "Printed" not in str(row)
     assert name == "Anonymous"
+
+
+def test_erasing_clears_the_admin_log_of_the_person_only(person: Person) -> None:
+    user = User.objects.create_superuser("chair")
+    institution = Institution.objects.create(pk=person.pk, slug="mit", name="MIT")
+    invitation = invite(Edition.objects.get(), person=person, name="Billy Quux")
+    for row in (person, institution, invitation):
+        LogEntry.objects.log_actions(user.pk, [row], ADDITION, "Added.", single_object=True)
+    erase(person="quux")
+
+    entries = LogEntry.objects.order_by("pk").values_list("object_repr", "change_message")
+    assert [*entries] == [("Anonymous", ""), ("MIT", "Added."), ("Anonymous", "")]
+
+
+@pytest.mark.django_db
+def test_erased_account_is_unnamed_in_the_admin_log() -> None:
+    user = User.objects.create_superuser("quux", "quux@example.org")
+    membership = Membership.objects.create(user=user, edition=make.make_edition(), role="viewer")
+    for row in (user, membership):
+        LogEntry.objects.log_actions(user.pk, [row], CHANGE, "Changed quux.", single_object=True)
+    erase(account="quux")
+
+    assert "quux" not in dump_database()
