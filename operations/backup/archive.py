@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
 VERSION = "plenary-backup-1"
+# Exceptions of `zipfile` for damaged archives, other than `OSError`.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, ValueError)
 MANIFEST = "manifest.json"
 ROWS = "rows/"
 MEDIA = "media/"
 CHUNK_BYTES = 1 << 20
 BATCH_ROWS = 2000
-SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|PURGE_HEADER|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
 
 
 class TableEntry(TypedDict):
@@ -76,7 +78,7 @@ class Archive:
         try:
             self.zip = zipfile.ZipFile(path)
             self.manifest: Manifest = json.loads(self.zip.read(MANIFEST))
-        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        except DAMAGE as error:
             raise BadArchiveError(f"{path} is no backup, or is damaged: {error}.") from error
         except OSError as error:
             raise BadArchiveError(f"{path} cannot be read: {error.strerror}.") from error
@@ -129,7 +131,7 @@ class Archive:
         try:
             with self.zip.open(name) as member:
                 size, digest = copy_stream(member, lambda piece: lines.append(piece.count(b"\n")))
-        except (zipfile.BadZipFile, zlib.error, KeyError, OSError, ValueError) as error:
+        except (*DAMAGE, OSError) as error:
             raise BadArchiveError(f"{self.path}: {name} is damaged: {error}") from error
         return sum(lines), size, digest
 
@@ -279,7 +281,9 @@ def write(path: Path, at: datetime) -> Summary:
                     for model in archived_models(apps):
                         writer.table(model)
                 for name in stored_files():
-                    writer.file(name)
+                    # The site is in use: a file may be deleted after it was listed.
+                    with suppress(FileNotFoundError):
+                        writer.file(name)
                 writer.manifest(at)
             raw.flush()
             os.fsync(raw.fileno())

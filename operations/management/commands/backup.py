@@ -11,6 +11,8 @@ from django.utils import timezone
 from operations.backup.archive import BadArchiveError, write
 
 NAME = "plenary-{:%Y%m%dT%H%M%SZ}.zip"
+# Matches these names only: an archive that was named by hand is neither counted nor deleted.
+NAME_PATTERN = f"plenary-{'[0-9]' * 8}T{'[0-9]' * 6}Z.zip"
 
 
 class Command(BaseCommand):
@@ -44,5 +46,5 @@ class Command(BaseCommand):
             contents = f"{summary.rows:,} rows and {summary.files:,} files in {summary.size / 1e6:.1f} MB"
             self.stdout.write(f"{summary.path}: {contents}, verified.")
         if keep:
-            for old in sorted(path.parent.glob("plenary-*.zip"), reverse=True)[keep:]:
+            for old in sorted(path.parent.glob(NAME_PATTERN), reverse=True)[keep:]:
                 old.unlink()

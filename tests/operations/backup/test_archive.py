@@ -3,6 +3,7 @@
 import fcntl
 import json
 import zipfile
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from operations.backup.archive import Archive, BadArchiveError, write
+from conference.settings import env
+from operations.backup.archive import Archive, BadArchiveError, settings_list, write
 from operations.backup.restore import is_in_use, migrate_to
 from tests import factories as make
 
@@ -90,6 +92,20 @@ def test_flipped_byte_is_detected(archive_path: Path, share: float) -> None:
         call_command("restore", archive_path, check=True)
 
 
+@pytest.mark.parametrize("member", ["manifest.json", "rows/papers.paper.jsonl"])
+def test_any_flipped_byte_of_a_member_is_reported(archive_path: Path, member: str) -> None:
+    with zipfile.ZipFile(archive_path) as file:
+        info = file.getinfo(member)
+    content = archive_path.read_bytes()
+    start, end = info.header_offset, info.header_offset + info.compress_size
+    for position in range(start, end, max(1, (end - start) // 60)):
+        damaged = bytearray(content)
+        damaged[position] ^= 0xFF
+        archive_path.write_bytes(damaged)
+        with suppress(BadArchiveError), Archive(archive_path) as archive:
+            archive.check()
+
+
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04"])
 def test_other_files_are_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.zip"
@@ -133,3 +149,31 @@ def test_manifest_contains_no_secrets(archive_path: Path) -> None:
     assert {settings.get(name, "(set)") for name in ("SECRET_KEY", "DATABASE_URL", "METRICS_TOKEN")} == {
         "(set)"
     }
+
+
+def test_manifest_masks_the_header_for_purges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "dump", lambda: {"PURGE_HEADER": "Fastly-Key: abc", "SITE_NAME": "Plenary"})
+
+    assert settings_list() == {"PURGE_HEADER": "(set)", "SITE_NAME": "Plenary"}
+
+
+def test_keep_option_counts_no_archives_with_other_names(tmp_path: Path) -> None:
+    (tmp_path / "plenary-before-upgrade.zip").touch()
+    call_command("backup", tmp_path, keep=1, verbosity=0)
+
+    names = sorted(path.name for path in tmp_path.glob("*.zip"))
+    assert names[1:] == ["plenary-before-upgrade.zip"]
+    assert len(names) == 2
+
+
+def test_file_that_is_deleted_during_a_backup_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default_storage.save("logos/mark.png", ContentFile(b"x"))
+    monkeypatch.setattr(
+        "operations.backup.archive.stored_files", lambda: ["logos/deleted.png", "logos/mark.png"]
+    )
+    path = write(tmp_path / "a.zip", AT).path
+
+    with Archive(path) as archive:
+        assert [*archive.files] == ["logos/mark.png"]
