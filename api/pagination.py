@@ -110,7 +110,8 @@ class Page:
         start = 0
         if self.cursor:
             cursor = read_cursor(self.cursor, self.order)
-            offset = cursor.value if type(cursor.value) is int and cursor.value >= 0 else 0
+            # Without the row of the cursor, the rows after it moved up by at least one.
+            offset = max(0, cursor.value - 1) if type(cursor.value) is int else 0
             start = keys.index(cursor.key) + 1 if cursor.key in keys else offset
         page = list(keys[start : start + self.size])
         end = start + len(page)

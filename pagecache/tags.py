@@ -41,13 +41,14 @@ def edition_slug(path: str, query: str) -> str:
     """Return the slug of the only edition that a response shows; any other text if it may show several.
 
     A search of an edition also finds rows of the whole site. The API names an edition after the resource, or
-    in the parameter `edition`; deeply expanded rows may belong to other years.
+    in the parameter `edition`; deeply expanded rows, also those of `fields`, may belong to other years.
     """
     first, *parts = strip_language(path).lstrip("/").split("/")
     if first != API_SECTION:
         return "" if is_search(path) else first
     parameters = dict(parse_qsl(query))
-    if SITE_RESOURCES.intersection(parts[1:2]) or "." in parameters.get("expand", ""):
+    is_deep = any("." in parameters.get(name, "") for name in ("expand", "fields"))
+    if SITE_RESOURCES.intersection(parts[1:2]) or is_deep:
         return ""
     # v1/papers/?edition=2021, or v1/papers/2021/17/
     slug_by_length = {3: parameters.get("edition", ""), 5: "".join(parts[2:3])}

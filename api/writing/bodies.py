@@ -79,7 +79,11 @@ class ReferenceField(serializers.Field[Any, Any, Any, Any]):
             reference = str(reference)
         if not isinstance(reference, str) or not reference.isprintable() or not 0 < len(reference) <= 500:
             self.fail("form")
-        _start, prefix, path = urlsplit(reference).path.partition(f"/api/{VERSION}/{self.target}/")
+        try:
+            address_path = urlsplit(reference).path
+        except ValueError:
+            self.fail("form")
+        _start, prefix, path = address_path.partition(f"/api/{VERSION}/{self.target}/")
         edition, _slash, key = (path if prefix else reference).strip("/").rpartition("/")
         if not key or "/" in edition:
             self.fail("form")

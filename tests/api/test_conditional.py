@@ -144,6 +144,8 @@ def test_response_to_an_unknown_parameter_is_not_cached(paper: Paper) -> None:
         ("/api/v1/papers/", "edition=2021", "2021"),
         ("/api/v1/papers/", "edition=2021&expand=authors,awards", "2021"),
         ("/api/v1/papers/", "edition=2021&expand=authors.person", ""),
+        ("/api/v1/papers/", "edition=2021&fields=authors.person.papers", ""),
+        ("/api/v1/papers/", "edition=2021&fields=title,authors", "2021"),
         ("/api/v1/papers/2021/p/", "", "2021"),
         ("/api/v1/papers/", "", ""),
         ("/api/v1/people/", "edition=2021", ""),

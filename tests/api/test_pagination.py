@@ -79,6 +79,19 @@ def test_search_results_are_paginated_by_relevance(client: Client, edition: Edit
     assert read_all_pages(client, "/api/v1/papers/?q=sparse&ordering=-title&fields=id") == ["best", "good"]
 
 
+def test_search_results_are_all_returned_if_the_last_row_of_a_page_is_deleted(
+    client: Client, edition: Edition
+) -> None:
+    for number in range(4):
+        make.make_paper(edition, uid=f"s{number}", title="Sparse matrices")
+    first_page = client.get("/api/v1/papers/?q=sparse&page_size=2&fields=id").json()
+    first_ids = [row["id"] for row in first_page["results"]]
+    Paper.objects.get(uid=first_ids[-1]).delete()
+    later_ids = read_all_pages(client, path_of(first_page["next"]))
+
+    assert sorted(first_ids + later_ids) == ["s0", "s1", "s2", "s3"]
+
+
 @pytest.mark.parametrize(("page_size", "count"), [("100000", 7), ("9" * 50, 7), ("3", 3)])
 def test_trap_18_page_size_is_clamped(client: Client, edition: Edition, page_size: str, count: int) -> None:
     assert len(get(client, "papers/", page_size=page_size)["results"]) == count

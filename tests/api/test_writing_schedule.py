@@ -179,6 +179,13 @@ def test_query_count_does_not_grow_with_the_presentations(
         writer.request("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
 
 
+@pytest.mark.parametrize("room", ["http://[", {"url": "http://[x]y/"}, "//a\u2100b"])
+def test_malformed_address_of_a_room_is_refused(writer: Writer, session: Session, room: Any) -> None:
+    errors = writer.patch("sessions/2021/morning/", 400, room=room)["errors"]
+
+    assert errors["room"][0].startswith("Write <edition>/<id>")
+
+
 def test_schedule_change_is_refused_during_a_working_copy(writer: Writer, session: Session) -> None:
     paper = make.make_paper(session.edition, uid="p1")
     open_copy(session.edition, None, timezone.now())
