@@ -58,7 +58,8 @@ def erase_person(subject: DataSubject) -> None:
             for person in subject.people:
                 anonymize(person)
         erase_history(subject.keys, appearances)
-        for model, keys in {**appearances, Person: subject.keys}.items():
+        erase_admin_log(Person, subject.keys)
+        for model, keys in appearances.items():
             erase_admin_log(model, keys)
         erase_pending(subject.keys, appearances)
         erase_provenance(subject)
