@@ -127,7 +127,9 @@ def is_anonymous_read(environ: WSGIEnvironment) -> bool:
 
 def is_allowed_host(environ: WSGIEnvironment) -> bool:
     """Return whether the request is for a host of the site. Others must neither create nor get an entry."""
-    return _is_valid_host(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
+    # As in Django, an empty Host header is invalid, and only a missing one means the name of the server.
+    host = environ.get("HTTP_HOST", environ.get("SERVER_NAME", ""))
+    return _is_valid_host(host, tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=100)

@@ -31,7 +31,7 @@ STEADY_PATHS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*
 # Django would decode the query string with a charset in the content type.
 PERSONAL_HEADERS = frozenset((
     "CONTENT_TYPE", "HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_RANGE",
+    "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_RANGE",
 ))  # fmt: skip
 # For how many seconds a request waits for another that renders the same page, before rendering it too.
 WAIT_SECONDS = 10.0

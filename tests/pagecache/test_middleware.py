@@ -104,12 +104,25 @@ def test_end_of_an_embargo_is_visible_without_an_edit(cache: PageCache, site: Si
         {"HTTP_AUTHORIZATION": "Bearer abc"},
         {"REQUEST_METHOD": "POST", "HTTP_COOKIE": "a=b"},
         {"HTTP_HOST": "evil.example"},
+        {"HTTP_HOST": ""},
         {"PATH_INFO": "/admin/"},
         {"QUERY_STRING": "q=words"},
         {"QUERY_STRING": "topic=a&topic=b"},
         {"QUERY_STRING": "page=" + 500 * "1"},
     ],
-    ids=["session", "json", "agenda", "token", "post", "host", "admin", "words", "repeated", "long"],
+    ids=[
+        "session",
+        "json",
+        "agenda",
+        "token",
+        "post",
+        "host",
+        "empty host",
+        "admin",
+        "words",
+        "repeated",
+        "long",
+    ],
 )
 def test_personal_and_other_uncacheable_requests_bypass_the_cache(
     cache: PageCache, site: Site, headers: dict[str, str]
@@ -128,6 +141,23 @@ def test_charset_of_a_request_does_not_change_the_page_of_others(
     cache = PageCache(application)
     fetch(cache, "/2021/papers/", "page=99", CONTENT_TYPE="text/html; charset=cp037")
     assert fetch(cache, "/2021/papers/", "page=99")[0] == "400 Bad Request"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [{"HTTP_IF_MATCH": '"x"'}, {"HTTP_IF_UNMODIFIED_SINCE": "Sat, 01 Jan 2000 00:00:00 GMT"}],
+    ids=str,
+)
+def test_condition_of_one_reader_does_not_drop_the_page_of_others(
+    edition: Edition, monkeypatch: pytest.MonkeyPatch, condition: dict[str, str]
+) -> None:
+    monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
+    cache, key = PageCache(application), Key("/api/v1/papers/", "")
+    fetch(cache, *key)
+    factories.make_paper(edition)
+
+    assert fetch(cache, *key, **condition)[0] == "200 OK"
+    assert cache.entries.get(key)
 
 
 @pytest.mark.parametrize(
