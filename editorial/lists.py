@@ -56,9 +56,11 @@ FOLDED_COLUMNS = frozenset(("folded", "sort_title"))
 def search_words(term: str) -> list[str]:
     """Return the words of a search; a quoted phrase is one word."""
     bits = smart_split(term.replace("\x00", ""))
-    return [
-        unescape_string_literal(bit) if len(bit) > 1 and bit[0] in "\"'" == bit[-1] else bit for bit in bits
+    words = [
+        unescape_string_literal(bit) if len(bit) > 1 and bit[0] in "\"'" and bit[0] == bit[-1] else bit
+        for bit in bits
     ]
+    return [word for word in words if word.strip()]
 
 
 def search_rows[M: Model](rows: QuerySet[M], fields: Iterable[str], term: str) -> QuerySet[M]:

@@ -63,7 +63,7 @@ def test_search_finds_only_rows_that_the_role_may_view(client: Client, role: str
 
 
 @pytest.mark.parametrize(
-    "text", ["", "   ", '"', "-", "nothing-like-this", "%00", "a" * 5000, "title:", "<b>x"]
+    "text", ["", "   ", '"', '""', "-", "nothing-like-this", "%00", "a" * 5000, "title:", "<b>x"]
 )
 def test_unusual_query_finds_nothing_without_error(text: str, admin_client: Client) -> None:
     make_edition()
