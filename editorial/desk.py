@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -36,22 +36,9 @@ CHECK_PARAMETER = "todo"
 CACHED_EDITIONS = 12
 
 
-class DeskLine(Protocol):
-    """A count with a link. `label` is a lazy plural with `count`."""
-
-    @property
-    def model(self) -> type[Model]: ...
-    @property
-    def label(self) -> Text: ...
-    @property
-    def position(self) -> int: ...
-    def count(self, edition: Edition) -> int: ...
-    def address(self, edition: Edition) -> str: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RowCount:
-    """Some rows of an edition and the list that shows exactly these.
+    """Some rows of an edition and the list that shows exactly these. `label` is a lazy plural with `count`.
 
     `narrow` filters the rows of the edition, which are found by `lookup`. In the query string of the list,
     `edition_parameter` is that of the edition, and `query` are the others.
@@ -93,8 +80,8 @@ class Check(RowCount):
         return self.query or ((CHECK_PARAMETER, self.name),)
 
 
-ROW_COUNTS: list[DeskLine] = []
-CHECKS: list[DeskLine] = []
+ROW_COUNTS: list[RowCount] = []
+CHECKS: list[RowCount] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +125,7 @@ class CheckFilter(admin.SimpleListFilter):
 
 @dataclass(frozen=True, slots=True)
 class DeskCount:
-    """A `DeskLine` with its count, for the template."""
+    """A `RowCount` with its count, for the template."""
 
     count: int
     label: str
@@ -148,15 +135,15 @@ class DeskCount:
     app: str = ""
 
 
-def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
+def content_counts(edition: Edition) -> dict[RowCount, int]:
     """Return the counts of content, cached until the revision or the working copy changes."""
-    return _cached_counts(edition, current, preview_context.cache_key_part())
+    return _cached_counts(edition, revision.current(edition.pk), preview_context.cache_key_part())
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)
 def _cached_counts(
     edition: Edition, current: revision.Revision, cache_key_part: tuple[object, ...]
-) -> dict[DeskLine, int]:
+) -> dict[RowCount, int]:
     lines = (*ROW_COUNTS, *CHECKS)
     return {line: line.count(edition) for line in lines if issubclass(line.model, Content)}
 
@@ -200,9 +187,9 @@ def switch_state(moment: datetime | None, at: datetime) -> str:
 
 
 def visible_counts(
-    lines: Iterable[DeskLine],
+    lines: Iterable[RowCount],
     edition: Edition,
-    cached: dict[DeskLine, int],
+    cached: dict[RowCount, int],
     may_see: Callable[[type[Model]], bool],
 ) -> list[DeskCount]:
     """Return the counts of the lines whose lists the user may see."""
@@ -211,8 +198,7 @@ def visible_counts(
         if may_see(line.model):
             count = cached[line] if line in cached else line.count(edition)
             app, label = line.model._meta.app_config, str(line.label % {"count": count})
-            get_details = getattr(line, "details", None)
-            if count and get_details and (detail_text := get_details(edition)):
+            if count and line.details and (detail_text := line.details(edition)):
                 label = _("%(words)s: %(named)s") % {"words": label, "named": detail_text}
             counts.append(DeskCount(count, label, line.address(edition), str(app.verbose_name), app.label))
     return counts
@@ -220,11 +206,11 @@ def visible_counts(
 
 def open_checks(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
     """Return the checks that found rows."""
-    cached = content_counts(edition, revision.current(edition.pk))
+    cached = content_counts(edition)
     return [line for line in visible_counts(CHECKS, edition, cached, may_see) if line.count]
 
 
-def rows_by_model(counts: dict[DeskLine, int]) -> dict[str, int]:
+def rows_by_model(counts: dict[RowCount, int]) -> dict[str, int]:
     """Return the number of rows by model name, for the first steps."""
     numbers: dict[str, int] = {}
     for line in ROW_COUNTS:
@@ -235,7 +221,7 @@ def rows_by_model(counts: dict[DeskLine, int]) -> dict[str, int]:
 
 def desk_context(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
     """Return the template context of the desk. Counts of content are cached."""
-    cached = content_counts(edition, revision.current(edition.pk))
+    cached = content_counts(edition)
     counts, checks = (visible_counts(lines, edition, cached, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {
         "edition": edition,

@@ -15,6 +15,8 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from accounts.access_scope import access_of
+
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
@@ -45,28 +47,6 @@ class FirstStep:
 FIRST_STEPS: list[FirstStep] = []
 
 
-@dataclass(frozen=True, slots=True)
-class ShownStep:
-    name: StrPromise | str
-    text: StrPromise | str
-    address: str
-    is_done: bool
-    is_optional: bool
-
-
-def first_steps(edition: Edition, row_numbers: dict[str, int], access: Access) -> list[ShownStep]:
-    return [
-        ShownStep(
-            step.name,
-            step.text,
-            step.address(access, edition),
-            step.is_done(edition, row_numbers),
-            step.is_optional,
-        )
-        for step in sorted(FIRST_STEPS, key=attrgetter("position"))
-    ]
-
-
 def add_page_address(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
     """Return a function for the address of a page that adds rows; empty without the permission."""
 
@@ -81,10 +61,24 @@ def has_rows(*names: str) -> Callable[[Edition, dict[str, int]], bool]:
     return lambda _edition, row_numbers: any(row_numbers.get(name) for name in names)
 
 
-def open_steps(request: HttpRequest, edition: Edition, steps: list[ShownStep]) -> list[ShownStep]:
-    """Return the steps, or none if all are done or this browser has hidden them."""
-    is_incomplete = any(not step.is_done and not step.is_optional for step in steps)
-    return steps if is_incomplete and str(edition.pk) not in hidden_editions(request) else []
+def open_steps(
+    request: HttpRequest, edition: Edition, row_numbers: dict[str, int]
+) -> list[dict[str, object]]:
+    """Return the steps for the template, or none if all are done or this browser has hidden them."""
+    is_done = {step: step.is_done(edition, row_numbers) for step in FIRST_STEPS}
+    is_complete = all(done or step.is_optional for step, done in is_done.items())
+    if is_complete or str(edition.pk) in hidden_editions(request):
+        return []
+    access = access_of(request.user)
+    return [
+        {
+            "name": step.name,
+            "text": step.text,
+            "address": step.address(access, edition),
+            "is_done": is_done[step],
+        }
+        for step in sorted(FIRST_STEPS, key=attrgetter("position"))
+    ]
 
 
 def hidden_editions(request: HttpRequest) -> list[str]:

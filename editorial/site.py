@@ -33,7 +33,7 @@ from editorial.current_edition import (
 )
 from editorial.desk import ADD_LINKS, desk_context
 from editorial.desk_search import desk_search
-from editorial.first_steps import first_steps, hide_steps, open_steps
+from editorial.first_steps import hide_steps, open_steps
 from editorial.history_views import take_back_view
 from editorial.sections import DeskSection
 from editorial.text_help import text_help_view
@@ -80,8 +80,8 @@ class DeskSite(AccountPages):
             desk = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": desk, "title": str(edition)}
             context |= self.link_context(request, edition)
-            steps = first_steps(edition, desk["row_numbers"], access_of(request.user))
-            context["steps"] = open_steps(request, edition, steps) if context["add_links"] else []
+            if context["add_links"]:
+                context["steps"] = open_steps(request, edition, desk["row_numbers"])
         return super().index(request, {**context, **(extra_context or {})})
 
     def link_context(self, request: HttpRequest, edition: Edition) -> dict[str, object]:

@@ -21,12 +21,10 @@ from schedule.clashes.rules import posters_sharing_boards
 from schedule.models import Presentation, ProgramInvitation, Release, Room, Session, Unavailability
 
 
-class ClashLine:
+class ClashCount(RowCount):
     """The number of clashes, which have their own page instead of a list."""
 
-    model = Session
-    label = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
-    position = 20
+    __slots__ = ()
 
     def count(self, edition: Edition) -> int:
         return len(clashes.find_clashes(edition).all)
@@ -64,7 +62,11 @@ ROW_COUNTS += [
 ]
 
 CHECKS += [
-    ClashLine(),
+    ClashCount(
+        Session,
+        ngettext_lazy("clash in the timetable", "clashes in the timetable", "count"),
+        position=20,
+    ),
     Check(
         Session,
         ngettext_lazy(

@@ -250,7 +250,7 @@ def test_first_steps_disappear_when_done_or_hidden(admin_client: Client) -> None
     unfinished = admin_client.get("/admin/", {"edition": other.pk})
     make_complete_paper(other)
 
-    assert [step.is_done for step in steps] == [True, True, True, False, False]
+    assert [step["is_done"] for step in steps] == [True, True, True, False, False]
     assert "First steps" not in hidden.text
     assert "First steps" in unfinished.text
     assert "First steps" not in admin_client.get("/admin/", {"edition": other.pk}).text
