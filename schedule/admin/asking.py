@@ -11,6 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +21,6 @@ from conference.models import Edition
 from content.request_keys import parse_key
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import LIST_FILTER
-from schedule.admin.state_labels import state_label
 from schedule.invitations.models import State
 from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
 from schedule.working_copy.block import open_copies, show_working_copy
@@ -54,6 +56,17 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
             links = [{"label": _("Invitations"), "address": "#invitations"}]
             context["tools"] = [*cast("list[object]", context.get("tools", [])), *links]
         return super().render_change_form(request, context, *args, **kwargs)
+
+
+def state_label(invitation: ProgramInvitation) -> SafeString:
+    """Return the state as a colored label, which also marks an invitation past its due date."""
+    today = invitation.edition.day_of(timezone.now())
+    is_late = invitation.is_past_due(today)
+    label = invitation.get_state_display()
+    if is_late:
+        label = gettext("%(state)s, overdue") % {"state": label}
+    css_name = "late" if is_late else invitation.state.replace("_", "-")
+    return format_html('<span class="asked asked-{}">{}</span>', css_name, label)
 
 
 def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -20,10 +20,9 @@ from content.history.recording import recording
 from editorial.access import access_for
 from editorial.current_edition import format_moment
 from editorial.desk import CheckFilter
-from editorial.model_admin import EditionRowAdmin, Page, page_urls
+from editorial.model_admin import EditionRowAdmin, page_urls
 from editorial.sections import DeskSection
-from schedule.admin.asking import prepare_view
-from schedule.admin.state_labels import state_label
+from schedule.admin.asking import prepare_view, state_label
 from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, send, write_letter
 from schedule.invitations.models import ProgramInvitationQuerySet, State
 from schedule.models import ProgramInvitation, SessionRole, Speaker
@@ -169,11 +168,10 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         (_("Text"), {"fields": ["message"]}),
         (_("State"), {"fields": ["shown_state", ("sent_at", "reminded_at", "answered_at"), "note"]}),
     ]
-    prepare_page: ClassVar[list[Page]] = [("prepare/", "prepare", prepare_view)]
     state_fields = ("shown_state", "sent_at", "reminded_at", "answered_at", "note")
 
     def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, self.prepare_page), *super().get_urls()]
+        return [*page_urls(self, [("prepare/", "prepare", prepare_view)]), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> Invitations:
         rows = cast(ProgramInvitationQuerySet, super().get_queryset(request))
