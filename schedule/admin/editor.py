@@ -61,14 +61,6 @@ def visible_rows(model_admin: ContentAdmin, request: HttpRequest, model: type[Mo
     return model_admin.admin_site.get_model_admin(model).get_queryset(request)
 
 
-def may_all_fields(
-    model_admin: ContentAdmin, request: HttpRequest, action: str, model: type[Model], row: Model | None
-) -> bool:
-    """Return whether the user may change or add all fields of a row; session chairs may change some."""
-    row_admin: Any = model_admin.admin_site.get_model_admin(model)
-    return bool(row_admin.may_all_fields(request, action, row))
-
-
 def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
     """Raise `PermissionDenied` unless the user may see all sessions: clashes and plans show them."""
     if not access_for(request).may_all_rows("view", Session, edition):
@@ -334,9 +326,9 @@ class SessionPage(PlanPage[Session]):
         self.seen: Seen = read_marks(self.data.get(SEEN_FIELD, "")) or self.current_marks
         if self.data:
             self.plan.read(self.data, self.seen)
+        access = access_for(self.request)
         self.may_change = all(
-            may_all_fields(self.model_admin, self.request, "change", Presentation, row.talk)
-            for row in self.plan.rows
+            access.may_all_fields("change", Presentation, row.talk) for row in self.plan.rows
         )
 
     @abstractmethod

@@ -26,7 +26,7 @@ from editorial.current_edition import working_on
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.clashes import clash_context
-from schedule.admin.editor import may_all_fields, visible_rows
+from schedule.admin.editor import visible_rows
 from schedule.editing import Placement
 from schedule.entries import Status
 from schedule.models import Release, Room, Session
@@ -134,9 +134,8 @@ def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> 
     if session is None:
         raise Http404("No such session.")
     edition: Edition = session.edition
-    if not (
-        may_announce(request, edition) and may_all_fields(model_admin, request, "change", Session, session)
-    ):
+    may_change = access_for(request).may_all_fields("change", Session, session)
+    if not (may_change and may_announce(request, edition)):
         raise PermissionDenied
     if session.status == Status.DRAFT:
         message = _("The session is a draft, so visitors don’t know it. Publish it instead.")

@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
-from schedule.admin.editor import DEFERRED_FIELDS, EditionPage, may_all_fields, visible_rows
+from editorial.access import access_for
+from schedule.admin.editor import DEFERRED_FIELDS, EditionPage, visible_rows
 from schedule.editing import save_fields, validation_errors
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
@@ -108,7 +109,7 @@ class PostersPage(EditionPage):
     def prepare(self, subject: Edition) -> None:
         self.edition = edition = subject
         model_admin, request = self.model_admin, self.request
-        self.may_add = may_all_fields(model_admin, request, "add", Presentation, edition)
+        self.may_add = access_for(request).may_inline("add", Presentation, edition)
         rows = visible_rows(model_admin, request, Presentation).filter(edition=edition).taking_place()
         rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
         self.rows = rows.defer(*DEFERRED_FIELDS)
@@ -147,9 +148,9 @@ class PostersPage(EditionPage):
         return plan_posters(self.selected, self.posters)
 
     def may_save(self) -> bool:
+        access = access_for(self.request)
         return self.may_add and all(
-            may_all_fields(self.model_admin, self.request, "change", Presentation, poster)
-            for poster in self.plan.stored_posters
+            access.may_all_fields("change", Presentation, poster) for poster in self.plan.stored_posters
         )
 
     def save(self) -> str:

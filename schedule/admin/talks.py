@@ -20,9 +20,10 @@ from content import times
 from content.ordering import position_sort_key, reorder
 from content.row_values import to_json_value
 from content.versions import CHOICE, MINE, THEIRS, Seen, value_mark
+from editorial.access import access_for
 from papers.rows import running_order
 from schedule import clashes
-from schedule.admin.editor import SessionPage, difference_row, may_all_fields, plan_clash_context
+from schedule.admin.editor import SessionPage, difference_row, plan_clash_context
 from schedule.editing import (
     BACKWARDS,
     DAY,
@@ -329,9 +330,8 @@ class TalksPage(SessionPage):
 
     def prepare(self, subject: Session) -> None:
         super().prepare(subject)
-        self.may_change = self.may_change and may_all_fields(
-            self.model_admin, self.request, "change", Session, subject
-        )
+        access = access_for(self.request)
+        self.may_change = self.may_change and access.may_all_fields("change", Session, subject)
 
     def read_plan(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone

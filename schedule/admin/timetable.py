@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from conference.models import Edition
 from content import times
 from content.versions import Seen, read_marks, sign_marks
+from editorial.access import access_for
 from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN_FIELD
@@ -25,7 +26,6 @@ from schedule.admin.editor import (
     apply_choices,
     difference_row,
     edition_or_newest,
-    may_all_fields,
     plan_clash_context,
     visible_rows,
 )
@@ -79,8 +79,9 @@ class TimetablePage(EditionPage):
             presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
         plan = PlannedSessions([])
+        access = access_for(self.request)
         for session in rows:
-            may_move = may_all_fields(self.model_admin, self.request, "change", Session, session)
+            may_move = access.may_all_fields("change", Session, session)
             plan.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
         if self.data:
             plan.read(self.data, read_marks(self.data.get(SEEN_FIELD, "")) or {})

@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from conference.models import Edition
 from content.request_keys import parse_key
 from content.versions import CHOICE, MINE, THEIRS, Seen, read_marks, sign_marks
+from editorial.access import access_for
 from editorial.lists import search_rows
 from editorial.stale_forms import SEEN_FIELD
 from papers.models import Paper
@@ -34,7 +35,6 @@ from schedule.admin.assignment.suggestions import paper_features, reason_words, 
 from schedule.admin.editor import (
     EditionPage,
     difference_row,
-    may_all_fields,
     plan_clash_context,
     visible_rows,
 )
@@ -67,7 +67,7 @@ class AssignmentPage(EditionPage):
         for session in self.all_sessions:
             session.edition = edition
         self.form = AssignmentForm(self.data, edition, self.all_sessions)
-        self.may_add = may_all_fields(model_admin, request, "add", Presentation, edition)
+        self.may_add = access_for(request).may_inline("add", Presentation, edition)
         self.papers = (
             visible_rows(model_admin, request, Paper).filter(edition=edition).exclude(status="withdrawn")
         )
@@ -274,10 +274,9 @@ class AssignmentPage(EditionPage):
     # Saving
 
     def may_save(self) -> bool:
+        access = access_for(self.request)
         talks = [talk for row in self.plan.rows if (talk := row.moved_talk)]
-        return self.may_add and all(
-            may_all_fields(self.model_admin, self.request, "change", Presentation, talk) for talk in talks
-        )
+        return self.may_add and all(access.may_all_fields("change", Presentation, talk) for talk in talks)
 
     def resolve(self, shown_marks: Seen) -> bool:
         for row in self.plan.stale if shown_marks == self.current_marks else []:
