@@ -1,5 +1,5 @@
 """The admin of the timetable: rooms, sessions, presentations, releases."""
 
-from schedule.admin import availability, invitations, sessions
+from schedule.admin import availability, desk, invitations, sessions, working_copy
 
-__all__ = ["availability", "invitations", "sessions"]
+__all__ = ["availability", "desk", "invitations", "sessions", "working_copy"]

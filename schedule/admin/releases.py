@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -24,7 +24,7 @@ from conference.models import Edition
 from content import times
 from editorial.current_edition import editions_for, format_moment, requested_edition
 from editorial.forms import ContentForm
-from editorial.model_admin import ContentAdmin
+from editorial.model_admin import ContentAdmin, Page, page_urls
 from editorial.sections import DeskSection
 from editorial.text_help import HelpedText
 from schedule.models import Release
@@ -220,11 +220,16 @@ class ReleaseAdmin(ContentAdmin[Release]):
     search_fields = ["title", "text"]
     form = ReleaseForm
     readonly_fields = ["edition", "number"]
+    # Further pages, which other modules add.
+    pages: ClassVar[list[Page]] = []
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),
         (_("Text"), {"fields": ["text", "published_at"]}),
         (_("Changes"), {"fields": ["lines"]}),
     ]
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, self.pages), *super().get_urls()]
 
     def for_list(self, rows: QuerySet[Release]) -> QuerySet[Release]:
         return rows.defer("snapshot")
@@ -269,17 +274,16 @@ class ReleaseAdmin(ContentAdmin[Release]):
                 % {"release": release, "edition": edition},
             )
             return redirect("admin:schedule_release_changelist")
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Announce release %(number)d of %(edition)s")
+        context = self.page_context(
+            request,
+            gettext("Announce release %(number)d of %(edition)s")
             % {"number": pending.number, "edition": edition},
-            "opts": self.opts,
-            "edition": edition,
-            "editions": editions_for(request),
-            "form": form,
-            "ready": pending,
-            "has_news": has_news,
-            "text_help_url": reverse("admin:text_help"),
-            "now": format_moment(at, edition),
-        }
+            edition=edition,
+            editions=editions_for(request),
+            form=form,
+            ready=pending,
+            has_news=has_news,
+            text_help_url=reverse("admin:text_help"),
+            now=format_moment(at, edition),
+        )
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)

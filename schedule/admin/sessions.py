@@ -40,7 +40,6 @@ from editorial.sections import DeskSection
 from papers.admin.filters import CountryFilter, DecisionFilter, PaperTopicFilter, by_paper
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
-from schedule.admin import desk
 from schedule.admin.actions import put_in_session, set_room, set_session
 from schedule.admin.asking import AskingAdmin, ask_people
 from schedule.admin.assignment.page import AssignmentPage
@@ -50,11 +49,9 @@ from schedule.admin.editor import session_tools, timetable_address
 from schedule.admin.kinds import KindChoices, KindFilter, PresentedAsFilter, set_kind
 from schedule.admin.live_notice import announce_view, may_announce
 from schedule.admin.posters import PostersPage
-from schedule.admin.releases import ReleaseAdmin
 from schedule.admin.talks import TalksPage
 from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes_view
-from schedule.admin.working_copy import working_copy_view
-from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # Initial values of a new session.
 DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
@@ -63,8 +60,6 @@ DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
 MAX_INLINE_ROWS = 100
 # A submitted form has this field if it contained the presentations.
 FORMSET_FIELD = "presentations-TOTAL_FORMS"
-
-__all__ = ["WorkingReleaseAdmin", "desk"]
 
 
 class DayFilter(EditionPartFilter):
@@ -161,9 +156,6 @@ SESSION_PAGES: list[Page] = [
     ("timetable/clashes/", "planned", planned_clashes_view),
     ("timetable/colors/", "colors", colors_view),
 ]
-
-
-RELEASE_PAGES: list[Page] = [("working-copy/", "working_copy", working_copy_view)]
 
 
 def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
@@ -449,14 +441,3 @@ class ScheduledEditionAdmin(EditionAdmin):
                 {"label": _("Papers to sessions"), "address": assignment_url},
             ]
         return super().render_change_form(request, context, *args, **kwargs)
-
-
-admin.site.unregister(Release)
-
-
-@admin.register(Release)
-class WorkingReleaseAdmin(ReleaseAdmin):
-    """Admin of releases, with the page of the working copy."""
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, RELEASE_PAGES), *super().get_urls()]

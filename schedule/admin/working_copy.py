@@ -26,7 +26,7 @@ from editorial.current_edition import editions_for, format_moment, requested_edi
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.clashes import clash_context
-from schedule.admin.releases import AnnounceForm
+from schedule.admin.releases import AnnounceForm, ReleaseAdmin
 from schedule.admin.working_pages import may_release, may_undo, working_copy_address
 from schedule.models import Session, WorkingCopy
 from schedule.releases import pending_release
@@ -335,3 +335,5 @@ BUTTONS: dict[str, Callable[[WorkingCopyPage], HttpResponse | None]] = {
     "unplan": WorkingCopyPage.unplan,
     "discard": WorkingCopyPage.discard,
 }
+
+ReleaseAdmin.pages.append(("working-copy/", "working_copy", working_copy_view))
