@@ -4,7 +4,7 @@ Subclasses in the apps above define what an action does (`BulkAction.plan`), in 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -251,22 +251,23 @@ def describe_value(row: "Content", name: str, value: object) -> str:
     return str(choices.get(value, value))
 
 
-def describe_change(row: "Content", changes: Mapping[str, object]) -> str:
-    """Return the old and new values of the fields, such as "Draft → Published"."""
-    old = {name: describe_value(row, name, getattr(row, name)) for name in changes}
-    return ", ".join(f"{old[name]} → {describe_value(row, name, value)}" for name, value in changes.items())
-
-
 class SetField(BulkAction):
     """Set fields of rows. Rows whose validation fails are not changed, but listed."""
 
     def values(self, row: "Content", values: Values) -> Values:
         return values
 
+    def describe(self, row: Any, new_values: Values) -> str:
+        """Return the old and new values of the fields, such as "Draft → Published"."""
+        return ", ".join(
+            f"{describe_value(row, name, getattr(row, name))} → {describe_value(row, name, value)}"
+            for name, value in new_values.items()
+        )
+
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
     ) -> BulkPlan:
-        return plan_changes(rows, lambda row: self.values(row, values), describe_change)
+        return plan_changes(rows, lambda row: self.values(row, values), self.describe)
 
 
 class SetStatus(SetField):

@@ -1,6 +1,6 @@
 """Bulk actions of the schedule: set rooms and sessions, put papers into a session."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.db.models import Max
@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import Access
-from content.bulk import BulkChange, BulkPlan, Values, apply_and_validate, plan_changes
+from content.bulk import BulkChange, BulkPlan, Values, apply_and_validate
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import (
     HAS_IT_ALREADY,
@@ -18,15 +18,11 @@ from editorial.actions import (
     BulkAction,
     ChosenField,
     SetField,
-    describe_change,
 )
 from schedule.admin.kinds import offer_kinds
 from schedule.editing import validation_errors
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, built_in_kinds, kind_label
-
-if TYPE_CHECKING:
-    from content.models import Content
 
 
 class RoomForm(ActionForm):
@@ -64,22 +60,21 @@ class SetSession(SetField):
         cleared_times = {"start": None, "end": None} if values["follow"] and not is_in_session else {}
         return {"session": session, **cleared_times}
 
+    def describe(self, row: Any, new_values: Values) -> str:
+        sentence = super().describe(row, {"session": new_values["session"]})
+        if {"start", "end"} & new_values.keys():
+            return gettext("%(move)s, without times of its own") % {"move": sentence}
+        return sentence
+
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
-        plan = plan_changes(rows, lambda row: self.values(row, values), describe_move)
+        plan = super().plan(model_admin, request, rows, values)
         positions = last_positions(values["session"])
         for change in plan.lines:
             edition_id = change.row.edition_id
             positions[edition_id] = change.values["position"] = positions.get(edition_id, 0) + 1
         return plan
-
-
-def describe_move(row: "Content", new_values: Values) -> str:
-    sentence = describe_change(row, {"session": new_values["session"]})
-    if {"start", "end"} & new_values.keys():
-        return gettext("%(move)s, without times of its own") % {"move": sentence}
-    return sentence
 
 
 def last_positions(session: Session | None) -> dict[int, int]:

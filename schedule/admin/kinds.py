@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from content.bulk import BulkPlan, Values, plan_changes
+from content.bulk import BulkPlan, Values
 from editorial.access import access_for
 from editorial.actions import HAS_IT_ALREADY, ActionForm, ActionTexts, SetField
 from editorial.current_edition import get_working_edition
@@ -165,6 +165,10 @@ class SetKind(SetField):
     def values(self, row: Any, values: dict[str, Any]) -> dict[str, Any]:
         return {**values, **row.kind_copies(values["kind"])}
 
+    def describe(self, row: Any, new_values: Values) -> str:
+        kind, kind_name = (new_values.get(name, getattr(row, name)) for name in ("kind", "kind_name"))
+        return f"{row.kind_words()} → {kind_label(row.applies_to, kind, kind_name)}"
+
     def plan(
         self, model_admin: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]
     ) -> BulkPlan:
@@ -172,13 +176,7 @@ class SetKind(SetField):
         editions: dict[int, Any] = {}
         for row in rows:
             row.edition = editions.setdefault(row.edition_id, row.edition)
-        return plan_changes(rows, lambda row: self.values(row, values), describe_kind_change)
-
-
-def describe_kind_change(row: Any, new_values: Values) -> str:
-    """Return "Oral → Poster"."""
-    kind_name = new_values.get("kind_name", row.kind_name)
-    return f"{row.kind_words()} → {kind_label(row.applies_to, new_values.get('kind', row.kind), kind_name)}"
+        return super().plan(model_admin, request, rows, values)
 
 
 set_kind = SetKind(
