@@ -17,6 +17,7 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import ngettext
 
 from accounts.access_scope import SCOPES, Access, access_of, lookup_of
@@ -113,11 +114,14 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         """Return the template context of an additional page of this admin."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **extra}
 
-    def may_all_fields(self, request: HttpRequest, action: str, row: Model) -> bool:
-        """Return whether the user may do this with all fields of a row; session chairs may change some."""
-        if not getattr(self, f"has_{action}_permission")(request, row):
-            return False
-        return action != "change" or access_for(request).may_all_fields(action, self.model, row)
+    def page_address(self, page: str, *args: object) -> str:
+        """Return the address of a page of this admin, such as "changelist" or "change"."""
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
+
+    def may_change_all_fields(self, request: HttpRequest, row: M) -> bool:
+        """Return whether the user may change all fields of a row; session chairs may change some."""
+        may_change = self.has_change_permission(request, row)
+        return may_change and access_for(request).may_all_fields("change", self.model, row)
 
     # The final check, because a forged request may send values that the form did not offer.
 

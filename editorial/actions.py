@@ -105,7 +105,7 @@ class BulkAction(ABC):
         changeable: list[Model] = []
         refused: list[Model] = []
         for row in sorted(rows.order_by(), key=lambda row: positions.get(row.pk, 0)):
-            (changeable if model_admin.may_all_fields(request, "change", row) else refused).append(row)
+            (changeable if model_admin.may_change_all_fields(request, row) else refused).append(row)
         return changeable, refused
 
     def long_texts(self, model: object) -> Iterable[str]:
@@ -147,9 +147,6 @@ class BulkAction(ABC):
         again: bool = False,
     ) -> TemplateResponse:
         context = {
-            **model_admin.admin_site.each_context(request),
-            "title": self.texts.name % model_format_dict(model_admin.opts),
-            "opts": model_admin.opts,
             "form": form,
             "plan": plan,
             "groups": plan_context(model_admin, plan) if plan else {},
@@ -164,7 +161,9 @@ class BulkAction(ABC):
             "back": request.get_full_path(),
             "media": model_admin.media + (form.media if form else forms.Media()),
         }
-        return TemplateResponse(request, "admin/bulk.html", context)
+        title = str(self.texts.name % model_format_dict(model_admin.opts))
+        page_context = model_admin.page_context(request, title, **context)
+        return TemplateResponse(request, "admin/bulk.html", page_context)
 
 
 class ActionForm(forms.Form):
@@ -223,12 +222,11 @@ def group_by_sentence(
     groups: dict[str, list[Content]] = {}
     for row, sentence in sentences:
         groups.setdefault(sentence, []).append(row)
-    address = f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change"
     return [
         {
             "sentence": sentence,
             "count": len(rows),
-            "rows": [(str(row), reverse(address, args=[row.pk])) for row in rows[:MAX_NAMED_ROWS]],
+            "rows": [(str(row), model_admin.page_address("change", row.pk)) for row in rows[:MAX_NAMED_ROWS]],
             "more": max(0, len(rows) - MAX_NAMED_ROWS),
         }
         for sentence, rows in sorted(groups.items(), key=lambda group: -len(group[1]))

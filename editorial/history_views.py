@@ -42,7 +42,6 @@ from editorial.actions import MAX_NAMED_ROWS, with_undo_link
 from editorial.current_edition import edition_of, format_moment, working_on
 
 if TYPE_CHECKING:
-    from django.db.models import Model
     from django.urls import URLPattern
 
     from conference.models import Edition
@@ -67,9 +66,6 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             path("<path:object_id>/history/<int:version>/", wrap(self.restore_view), name=f"{name}_restore"),
         ]
         return [*history_urls, *super().get_urls()]
-
-    def page_address(self, page: str, *args: object) -> str:
-        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
     # The timeline
 
@@ -97,7 +93,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             entries=change_set_rows(page, page_changes, edition),
             page_obj=page,
             edition=edition,
-            can_restore=self.may_all_fields(request, "change", row),
+            can_restore=self.may_change_all_fields(request, row),
             pending=next(filter(None, (find_page(request, row) for find_page in PENDING_CHANGES)), ""),
             **(extra_context or {}),
         )
@@ -135,7 +131,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def restore_view(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
         """Preview the revert to a version; with POST, do it."""
         row = self.history_row(request, object_id)
-        if not self.may_all_fields(request, "change", row):
+        if not self.may_change_all_fields(request, row):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = version_plan(row, change_set.pk)

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +23,7 @@ import markup
 from accounts.access_scope import access_of, current_access
 from content.request_keys import parse_key
 from content.row_values import related_model
+from editorial.access import ScopedAdmin
 from editorial.current_edition import LIST_FILTER
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def files_of(model: type[Model]) -> list[ListFile]:
     return [file for file in LIST_FILES if model in file.models]
 
 
-class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
+class ExportAdmin[M: Model = Model](ScopedAdmin[M]):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
         name = f"{self.opts.app_label}_{self.opts.model_name}_export"
@@ -202,8 +203,7 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         try:
             rows = self.get_changelist_instance(request).queryset
         except IncorrectLookupParameters:
-            address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
-            return redirect(f"{address}?e=1")
+            return redirect(f"{self.page_address('changelist')}?e=1")
         return file.write(rows)
 
     def export_links(self, request: HttpRequest) -> list[tuple[object, str]]:
@@ -211,8 +211,8 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         parameters = request.GET.copy()
         parameters.pop("p", None)
         query = f"?{parameters.urlencode()}" if parameters else ""
-        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_export"
-        return [(file.label, reverse(name, args=[file.name]) + query) for file in files_of(self.model)]
+        files = files_of(self.model)
+        return [(file.label, self.page_address("export", file.name) + query) for file in files]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None

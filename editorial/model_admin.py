@@ -53,7 +53,6 @@ from editorial.zones import ZoneNameField, offered_zones
 if TYPE_CHECKING:
     from django.db.models import ForeignKey
     from django.forms import ModelChoiceField
-    from django.http.response import HttpResponseBase
 
     from conference.models import Edition
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.contrib import admin
 from django.contrib.admin.options import InlineModelAdmin
 from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.db.models import Model, QuerySet
@@ -33,12 +32,13 @@ from content.versions import (
     shown_fields,
     sign_marks,
 )
+from editorial.access import ScopedAdmin
 from editorial.current_edition import edition_of
 
 SEEN_FIELD, SHOWN_FIELD = "_seen", "_shown"
 
 
-class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
+class StaleAdmin[M: Model = Model](ScopedAdmin[M]):
     """Forms and lists that refuse a save based on outdated values."""
 
     def _create_formsets(
@@ -170,7 +170,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
 
 def versions_page[M: Model](
-    model_admin: admin.ModelAdmin[M],
+    model_admin: ScopedAdmin[M],
     request: HttpRequest,
     rows: Sequence[object],
     current_marks: Seen,
@@ -183,16 +183,15 @@ def versions_page[M: Model](
         for value in values
         if name not in ("csrfmiddlewaretoken", SHOWN_FIELD) and not name.startswith(CHOICE)
     ]
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": _("Someone else changed this in the meantime"),
-        "opts": model_admin.opts,
-        "differences": rows,
-        "submitted_fields": submitted_fields,
-        "shown_marks": sign_marks(current_marks),
-        "again": SHOWN_FIELD in request.POST,
+    context = model_admin.page_context(
+        request,
+        _("Someone else changed this in the meantime"),
+        differences=rows,
+        submitted_fields=submitted_fields,
+        shown_marks=sign_marks(current_marks),
+        again=SHOWN_FIELD in request.POST,
         **extra,
-    }
+    )
     return TemplateResponse(request, "admin/stale.html", context, status=409)
 
 
