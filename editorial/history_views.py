@@ -406,10 +406,12 @@ def reverted_groups(plan: RevertPlan) -> list[dict[str, object]]:
     labels: dict[tuple[type[Content], str], list[str]] = {}
     for step in plan.steps:
         labels.setdefault((step.model, step.kind), []).append(step.label)
-    return [
-        name_group(sentences[kind] % {"count": len(names), "rows": model._meta.verbose_name_plural}, names)
-        for (model, kind), names in labels.items()
-    ]
+    groups = []
+    for (model, kind), names in labels.items():
+        meta, count = model._meta, len(names)
+        rows = meta.verbose_name if count == 1 else meta.verbose_name_plural
+        groups.append(name_group(sentences[kind] % {"count": count, "rows": rows}, names))
+    return groups
 
 
 def kept_groups(plan: RevertPlan) -> list[dict[str, object]]:

@@ -110,7 +110,10 @@ def saved_with_clashes(row_clashes: list[Clash]) -> SafeString:
     count = len(row_clashes)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
     lines = [clash.message for clash in row_clashes[:MAX_LISTED_CLASHES]]
-    if count > MAX_LISTED_CLASHES:
-        lines.append(_("%(count)s more are listed on its form.") % {"count": count - MAX_LISTED_CLASHES})
+    if (more := count - MAX_LISTED_CLASHES) > 0:
+        message = ngettext(
+            "%(count)s more is listed on its form.", "%(count)s more are listed on its form.", more
+        )
+        lines.append(message % {"count": more})
     body = format_html_join(" ", "{}", ((line,) for line in lines))
     return format_html("{} {}", head % {"count": count}, body)

@@ -233,6 +233,13 @@ def test_undo_query_count_is_the_same_for_1_and_3_people(
     assert len(queries) == 13
 
 
+def test_revert_of_one_row_is_in_the_singular(admin_client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, status="draft")
+    undo_url = find_undo_url(run_action(admin_client, "publish", [paper]))
+
+    assert "1 paper reverted" in page_text(admin_client.get(undo_url).text)
+
+
 def test_undo_restores_deleted_rows_at_their_positions(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed", "Abe", "Mia", "Lea"])
     zed, abe, *_others = authors = list(paper.authorships.order_by("position"))

@@ -11,6 +11,8 @@ from django.test import Client
 
 from conference.models import Edition
 from content.revision import lock
+from schedule import clashes
+from schedule.admin.clashes import saved_with_clashes
 from schedule.models import Session
 from tests.admin_forms import admin_url, date_and_time, formset
 from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
@@ -53,6 +55,17 @@ def test_session_and_presentation_forms_show_a_talk_outside_its_session(
 def test_form_without_clashes_does_not_mention_them(admin_client: Client, edition: Edition) -> None:
     assert "clash" not in admin_client.get(admin_url(make_session(edition), "change")).text
     assert "clash" not in admin_client.get(admin_url(Session, "add")).text
+
+
+@pytest.mark.parametrize(
+    ("count", "ending"), [(4, "1 more is listed on its form."), (5, "2 more are listed on its form.")]
+)
+def test_warning_counts_the_clashes_that_it_leaves_out(
+    clashing_sessions: tuple[Session, Session], count: int, ending: str
+) -> None:
+    (clash,) = clashes.find_clashes_about(clashing_sessions)
+
+    assert str(saved_with_clashes([clash] * count)).endswith(f" {ending}")
 
 
 def test_saving_with_a_clash_succeeds_with_a_warning(
