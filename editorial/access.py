@@ -6,7 +6,9 @@ admin, which are both based on `access`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
@@ -17,7 +19,7 @@ from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import ngettext
 
 from accounts.access_scope import SCOPES, Access, access_of, lookup_of
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
     from editorial.forms import PartFormSet
+
+
+# Path below the model's, suffix of the URL name, view(model_admin, request, **kwargs).
+type AdminPage = tuple[str, str, Callable[..., HttpResponseBase]]
 
 
 def access_for(request: HttpRequest) -> Access:
@@ -90,6 +96,17 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
 
 class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     """A model's admin that shows only the rows that the user may access."""
+
+    # Additional pages.
+    pages: ClassVar[Sequence[AdminPage]] = ()
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap, name = self.admin_site.admin_view, f"{self.opts.app_label}_{self.opts.model_name}"
+        urls = [
+            path(address, wrap(partial(view, self)), name=f"{name}_{suffix}")
+            for address, suffix, view in self.pages
+        ]
+        return [*urls, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return access_for(request).rows(super().get_queryset(request))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django import forms
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import Action
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
@@ -19,7 +17,7 @@ from django.db import models
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -438,16 +436,3 @@ class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
 
     class Media:
         js = ["js/admin-places.js"]
-
-
-# Path below the model's, suffix of the URL name, view(model_admin, request, **kwargs).
-Page = tuple[str, str, Callable[..., HttpResponseBase]]
-
-
-def page_urls(model_admin: ModelAdmin[Any], pages: Iterable[Page]) -> list[URLPattern]:
-    """Return URL patterns for pages of a model's admin."""
-    wrap, opts = model_admin.admin_site.admin_view, model_admin.opts
-    return [
-        path(address, wrap(partial(view, model_admin)), name=f"{opts.app_label}_{opts.model_name}_{name}")
-        for address, name, view in pages
-    ]

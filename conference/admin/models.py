@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
@@ -30,8 +30,7 @@ from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep
 from editorial.forms import ContentForm
 from editorial.lists import count_column, with_count
-from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, page_urls
-from editorial.model_admin import Page as AdminPage
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from editorial.sections import DeskSection
 from editorial.zones import parse_zone
 
@@ -181,15 +180,12 @@ class EditionAdmin(ContentAdmin[Edition]):
         ),
         (_("Licenses"), {"fields": ["license", "data_license"], "classes": ["collapse"]}),
     ]
-
-    def get_urls(self) -> list[URLPattern]:
-        pages: list[AdminPage] = [
-            ("new/", "new", new_edition_view),
-            ("<int:key>/publish/", "publish", publish_view),
-            ("<int:key>/preview/", "preview", preview_view),
-            ("<int:key>/as-public/", "as_public", as_public_view),
-        ]
-        return [*page_urls(self, pages), *super().get_urls()]
+    pages = [
+        ("new/", "new", new_edition_view),
+        ("<int:key>/publish/", "publish", publish_view),
+        ("<int:key>/preview/", "preview", preview_view),
+        ("<int:key>/as-public/", "as_public", as_public_view),
+    ]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any

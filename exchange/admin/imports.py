@@ -26,7 +26,7 @@ from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.desk import ADD_LINKS, AddLink
 from editorial.lists import with_count
-from editorial.model_admin import page_urls, render_response
+from editorial.model_admin import render_response
 from editorial.sections import DeskSection
 from exchange.admin import columns
 from exchange.formats import formats, readable
@@ -389,9 +389,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         (_("What came in"), {"fields": ["counted"]}),
         (_("To review"), {"fields": ["remarks"]}),
     ]
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, [("<int:key>/undo/", "undo", undo_view)]), *super().get_urls()]
+    pages = [("<int:key>/undo/", "undo", undo_view)]
 
     def change_view(
         self,

@@ -9,7 +9,6 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
@@ -20,7 +19,7 @@ from content.history.recording import recording
 from editorial.access import access_for
 from editorial.current_edition import format_moment
 from editorial.desk import CheckFilter
-from editorial.model_admin import EditionRowAdmin, page_urls
+from editorial.model_admin import EditionRowAdmin
 from editorial.sections import DeskSection
 from schedule.admin.asking import prepare_view, state_label
 from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, send, write_letter
@@ -168,10 +167,8 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         (_("Text"), {"fields": ["message"]}),
         (_("State"), {"fields": ["shown_state", ("sent_at", "reminded_at", "answered_at"), "note"]}),
     ]
+    pages = [("prepare/", "prepare", prepare_view)]
     state_fields = ("shown_state", "sent_at", "reminded_at", "answered_at", "note")
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, [("prepare/", "prepare", prepare_view)]), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> Invitations:
         rows = cast(ProgramInvitationQuerySet, super().get_queryset(request))

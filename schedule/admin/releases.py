@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -22,9 +22,10 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
+from editorial.access import AdminPage
 from editorial.current_edition import editions_for, format_moment, requested_edition
 from editorial.forms import ContentForm
-from editorial.model_admin import ContentAdmin, Page, page_urls
+from editorial.model_admin import ContentAdmin
 from editorial.sections import DeskSection
 from editorial.text_help import HelpedText
 from schedule.models import Release
@@ -220,16 +221,13 @@ class ReleaseAdmin(ContentAdmin[Release]):
     search_fields = ["title", "text"]
     form = ReleaseForm
     readonly_fields = ["edition", "number"]
-    # Further pages, which other modules add.
-    pages: ClassVar[list[Page]] = []
+    # Other modules add theirs, such as that of the working copy.
+    pages: ClassVar[list[AdminPage]] = []
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),
         (_("Text"), {"fields": ["text", "published_at"]}),
         (_("Changes"), {"fields": ["lines"]}),
     ]
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, self.pages), *super().get_urls()]
 
     def for_list(self, rows: QuerySet[Release]) -> QuerySet[Release]:
         return rows.defer("snapshot")

@@ -12,7 +12,7 @@ from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.forms.models import BaseModelForm
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
@@ -32,9 +32,7 @@ from editorial.model_admin import (
     ContentAdmin,
     OrderedAdmin,
     OrderedInline,
-    Page,
     PartInline,
-    page_urls,
 )
 from editorial.sections import DeskSection
 from papers.admin.filters import CountryFilter, DecisionFilter, PaperTopicFilter, by_paper
@@ -144,20 +142,6 @@ class PresentationInline(KindChoices, OrderedInline):
     list_select_related = ("paper", "edition")
 
 
-SESSION_PAGES: list[Page] = [
-    ("<int:key>/announce/", "announce", announce_view),
-    ("<int:key>/boards/", "boards", BoardsPage.view),
-    ("<int:key>/boards/labels/", "board_labels", labels_view),
-    ("<int:key>/talks/", "talks", TalksPage.view),
-    ("assign/", "assign", AssignmentPage.view),
-    ("clashes/", "clashes", clashes_view),
-    ("posters/", "posters", PostersPage.view),
-    ("timetable/", "timetable", TimetablePage.view),
-    ("timetable/clashes/", "planned", planned_clashes_view),
-    ("timetable/colors/", "colors", colors_view),
-]
-
-
 def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
     """Return whether the form has no presentations. A submitted form is read as it was shown."""
     if session is None:
@@ -213,9 +197,18 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         ),
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
-
-    def get_urls(self) -> list[URLPattern]:
-        return [*page_urls(self, SESSION_PAGES), *super().get_urls()]
+    pages = [
+        ("<int:key>/announce/", "announce", announce_view),
+        ("<int:key>/boards/", "boards", BoardsPage.view),
+        ("<int:key>/boards/labels/", "board_labels", labels_view),
+        ("<int:key>/talks/", "talks", TalksPage.view),
+        ("assign/", "assign", AssignmentPage.view),
+        ("clashes/", "clashes", clashes_view),
+        ("posters/", "posters", PostersPage.view),
+        ("timetable/", "timetable", TimetablePage.view),
+        ("timetable/clashes/", "planned", planned_clashes_view),
+        ("timetable/colors/", "colors", colors_view),
+    ]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
