@@ -20,7 +20,7 @@ from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Topic
 from papers.rows import natural_sort_key
 from schedule import clashes
-from schedule.admin.editor import SessionPage, difference_row, get_session, plan_clash_context, visible_rows
+from schedule.admin.editor import SessionPage, get_session, plan_clash_context, visible_rows
 from schedule.board_plan import (
     MAX_BOARD_CHARS,
     Poster,
@@ -189,9 +189,7 @@ class BoardsPage(SessionPage):
     def differences(self) -> list[dict[str, object]]:
         field_label = gettext("Poster board")
         return [
-            difference_row(
-                self.data, f"b{row.pk}", field_label, row.talk, row.before or "–", row.after or "–"
-            )
+            self.difference(f"b{row.pk}", field_label, row.talk, row.before or "–", row.after or "–")
             for row in self.plan.stale
         ]
 

@@ -149,29 +149,6 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
     return tools
 
 
-def difference_row(
-    data: QueryDict, name: str, field_label: str, row: object, theirs: str, mine: str
-) -> dict[str, object]:
-    """Return a conflict in the form of the page that compares two versions."""
-    values = {"field": field_label, "row": f"“{row}”", THEIRS: theirs, MINE: mine}
-    name = f"{CHOICE}{name}"
-    return {"name": name, "is_conflict": True, "chosen": data.get(name, ""), **values}
-
-
-def apply_choices(data: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
-    """Apply the choices for rows that someone else also changed; rows without a choice are still stale."""
-    for row in rows:
-        choice = data.get(f"{CHOICE}{prefix}{row.pk}")
-        if choice == THEIRS:
-            row.after = row.before
-        row.is_stale = choice not in (MINE, THEIRS)
-
-
-def lock_rows(rows: QuerySet[Model]) -> None:
-    """Lock these rows until the transaction ends."""
-    list(rows.select_for_update().order_by("pk").values("pk"))
-
-
 def plan_clash_context(
     difference: clashes.ClashDifference, shown_clashes: Iterable[Clash], solved_clashes: Iterable[Clash]
 ) -> dict[str, Any]:
@@ -223,9 +200,24 @@ class PlanPage[S: Edition | Session](ABC):
         """Apply the choices between the versions `shown`; return whether no conflict remains."""
         return True
 
+    def apply_choices(self, prefix: str, rows: Iterable[Any]) -> None:
+        """Apply the choices for rows that someone else also changed; others are still stale."""
+        for row in rows:
+            choice = self.data.get(f"{CHOICE}{prefix}{row.pk}")
+            if choice == THEIRS:
+                row.after = row.before
+            row.is_stale = choice not in (MINE, THEIRS)
+
     def differences(self) -> list[dict[str, object]]:
         """Return the conflicts in the form of the page that compares two versions."""
         return []
+
+    def difference(
+        self, name: str, field_label: str, row: object, theirs: str, mine: str
+    ) -> dict[str, object]:
+        name = f"{CHOICE}{name}"
+        values = {"field": field_label, "row": f"“{row}”", THEIRS: theirs, MINE: mine}
+        return {"name": name, "is_conflict": True, "chosen": self.data.get(name, ""), **values}
 
     @abstractmethod
     def save(self) -> str:
@@ -256,7 +248,8 @@ class PlanPage[S: Edition | Session](ABC):
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
         """Save the whole plan, or save nothing and show the reasons."""
         with one_change_set(request) as log:
-            lock_rows(cls.rows_to_lock(request, subject))
+            # Lock these rows until the transaction ends.
+            list(cls.rows_to_lock(request, subject).select_for_update().order_by("pk").values("pk"))
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied
@@ -343,7 +336,7 @@ class SessionPage(PlanPage[Session]):
         return self.may_change
 
     def resolve(self, shown_marks: Seen) -> bool:
-        apply_choices(self.data, self.prefix, self.plan.stale if shown_marks == self.current_marks else [])
+        self.apply_choices(self.prefix, self.plan.stale if shown_marks == self.current_marks else [])
         return not self.plan.stale
 
     def address(self, **query: object) -> str:

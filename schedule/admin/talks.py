@@ -23,7 +23,7 @@ from content.versions import CHOICE, MINE, THEIRS, Seen, value_mark
 from editorial.access import access_for
 from papers.rows import running_order
 from schedule import clashes
-from schedule.admin.editor import SessionPage, difference_row, plan_clash_context
+from schedule.admin.editor import SessionPage, plan_clash_context
 from schedule.editing import (
     BACKWARDS,
     DAY,
@@ -370,9 +370,7 @@ class TalksPage(SessionPage):
 
     def differences(self) -> list[dict[str, object]]:
         conflicts = [
-            difference_row(
-                self.data, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after)
-            )
+            self.difference(f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after))
             for row in self.plan.stale
         ]
         if self.plan.is_stale:
@@ -381,7 +379,7 @@ class TalksPage(SessionPage):
                 "\n".join(f"{position}. {titles[key]}" for position, key in enumerate(keys, start=1))
                 for keys in (self.plan.stored, self.plan.order)
             )
-            conflicts.append(difference_row(self.data, "order", gettext("Order"), self.session, *orders))
+            conflicts.append(self.difference("order", gettext("Order"), self.session, *orders))
         return conflicts
 
     def context(self) -> dict[str, Any]:

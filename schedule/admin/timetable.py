@@ -23,8 +23,6 @@ from editorial.stale_forms import SEEN_FIELD
 from schedule import clashes, timetable
 from schedule.admin.editor import (
     EditionPage,
-    apply_choices,
-    difference_row,
     edition_or_newest,
     plan_clash_context,
     visible_rows,
@@ -105,8 +103,8 @@ class TimetablePage(EditionPage):
     def resolve(self, shown_marks: Seen) -> bool:
         compared_marks, stale = shown_marks.get("", {}), self.plan.stale
         current_marks = {row.pk: "".join(marks_of(row.before)) for row in stale}
-        apply_choices(
-            self.data, "s", [row for row in stale if compared_marks.get(str(row.pk)) == current_marks[row.pk]]
+        self.apply_choices(
+            "s", [row for row in stale if compared_marks.get(str(row.pk)) == current_marks[row.pk]]
         )
         self.current_marks = {"": {str(row.pk): current_marks[row.pk] for row in self.plan.stale}}
         return not self.plan.stale
@@ -114,7 +112,7 @@ class TimetablePage(EditionPage):
     def differences(self) -> list[dict[str, object]]:
         field_label = gettext("When and where")
         return [
-            difference_row(self.data, f"s{row.pk}", field_label, row.session, row.was, row.now)
+            self.difference(f"s{row.pk}", field_label, row.session, row.was, row.now)
             for row in self.plan.stale
         ]
 

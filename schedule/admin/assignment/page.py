@@ -34,7 +34,6 @@ from schedule.admin.assignment.plan import (
 from schedule.admin.assignment.suggestions import paper_features, reason_words, session_profiles
 from schedule.admin.editor import (
     EditionPage,
-    difference_row,
     plan_clash_context,
     visible_rows,
 )
@@ -302,7 +301,7 @@ class AssignmentPage(EditionPage):
     def differences(self) -> list[dict[str, object]]:
         field_label = gettext("Session")
         return [
-            difference_row(self.data, f"m{row.pk}", field_label, row.paper, row.where, str(row.session))
+            self.difference(f"m{row.pk}", field_label, row.paper, row.where, str(row.session))
             for row in self.plan.stale
         ]
 
