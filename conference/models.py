@@ -10,7 +10,6 @@ from django.core.validators import MaxLengthValidator, MaxValueValidator, MinVal
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
@@ -311,8 +310,8 @@ class Edition(EditionClock, Content):
 
     def get_preview_url(self, path: str = "") -> str:
         """Return the address that starts a preview and redirects to a page, by default the home page."""
-        address = reverse("admin:conference_edition_preview", args=[self.pk])
-        return f"{address}?{urlencode({'next': path})}" if path else address
+        query = {"next": path} if path else None
+        return reverse("admin:conference_edition_preview", args=[self.pk], query=query)
 
     def get_edition_key(self) -> int | None:
         # Other editions show this one in their year menu, so a change of it counts as one of the site.

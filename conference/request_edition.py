@@ -19,7 +19,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from accounts.access_scope import access_of
@@ -130,8 +130,8 @@ def get_previewed_edition(request: HttpRequest) -> Edition | None:
 
 def public_address(edition: Edition, path: str = "") -> str:
     """Return the address that ends the preview and redirects to a page."""
-    address = reverse("admin:conference_edition_as_public", args=[edition.pk])
-    return f"{address}?{urlencode({'next': path})}" if path else address
+    query = {"next": path} if path else None
+    return reverse("admin:conference_edition_as_public", args=[edition.pk], query=query)
 
 
 def next_page(request: HttpRequest, edition: Edition) -> str:

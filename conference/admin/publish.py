@@ -12,7 +12,6 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -204,13 +203,13 @@ def gates_version(edition: Edition) -> str:
 
 
 def desk_url(edition: Edition) -> str:
-    return f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
+    return reverse("admin:index", query={"edition": edition.pk})
 
 
 def drafts_url(kind: PublishedRows, edition: Edition) -> str:
     meta = kind.model._meta
-    list_url = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
-    return f"{list_url}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
+    query = {LIST_FILTER: edition.pk, "status__exact": "draft"}
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist", query=query)
 
 
 def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
