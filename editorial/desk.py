@@ -158,19 +158,21 @@ class Switch:
     when: str
 
 
+# Name, label and gate of each switch.
+SWITCHES = [
+    ("site", _("Site"), "public_from"),
+    ("papers", _("Papers"), "papers_public_from"),
+    ("schedule", _("Schedule"), "schedule_public_from"),
+]
 OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
 
 
 def switches(edition: Edition, at: datetime) -> list[Switch]:
     """Return the switches at a moment. A part that is public before its site is `BEHIND`."""
     site = edition.public_from
-    parts = [
-        ("site", _("Site"), site),
-        ("papers", _("Papers"), edition.papers_public_from),
-        ("schedule", _("Schedule"), edition.schedule_public_from),
-    ]
     result = []
-    for name, label, moment in parts:
+    for name, label, gate in SWITCHES:
+        moment = getattr(edition, gate)
         is_behind = moment is not None and (site is None or (site > moment and site > at))
         state, shown_moment = (BEHIND, site) if is_behind else (switch_state(moment, at), moment)
         result.append(

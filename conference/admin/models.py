@@ -25,7 +25,7 @@ from content.fields import validate_timezone
 from editorial.access import access_for
 from editorial.actions import publish, unpublish
 from editorial.current_edition import format_moment, requested_edition
-from editorial.desk import ADD_LINKS, AddLink
+from editorial.desk import ADD_LINKS, SWITCHES, AddLink
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep
 from editorial.forms import ContentForm
@@ -33,13 +33,6 @@ from editorial.lists import count_column, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from editorial.sections import DeskSection
 from editorial.zones import parse_zone
-
-SWITCHES = [
-    (_("Site"), "public_from"),
-    (_("Papers"), "papers_public_from"),
-    (_("Schedule"), "schedule_public_from"),
-]
-
 
 PUBLISHED_ROWS += [
     PublishedRows(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), position=50),
@@ -246,7 +239,7 @@ class EditionAdmin(ContentAdmin[Edition]):
 
     @admin.display(description=_("public"))
     def public(self, edition: Edition) -> SafeString:
-        moments = ((label, format_moment(getattr(edition, name), edition)) for label, name in SWITCHES)
+        moments = ((label, format_moment(getattr(edition, gate), edition)) for _name, label, gate in SWITCHES)
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 
     paper_count = count_column("papers_rows", _("papers"))
