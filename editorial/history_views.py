@@ -34,7 +34,7 @@ from content.history.revert import (
     undo_plan,
     version_plan,
 )
-from content.history.timeline import RowLabels, change_set_rows, field_changes, target_label
+from content.history.timeline import RowLabels, change_set_rows, field_changes, referenced_keys
 from content.request_keys import parse_key
 from content.row_values import BATCH_ROWS, recorded_fields
 from editorial.access import ScopedAdmin, access_for
@@ -252,16 +252,12 @@ def restored_version(step: RevertStep) -> Content:
 
 
 def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
-    references = [
-        (target, key)
+    names = RowLabels(
+        reference
         for step in plan
         for name, pair in step.pairs.items()
-        if (target := target_label(step.model._meta.label_lower, name))
-        for value in pair
-        for key in (value if isinstance(value, list) else [value])
-        if key
-    ]
-    names = RowLabels(references)
+        for reference in referenced_keys(step.model._meta.label_lower, name, pair)
+    )
     verbs = {
         "remove": _("will be removed"),
         "bring back": _("will be restored"),

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from content.history.timeline import RowLabels, field_label, shown_value, target_label, word_diff
+from content.history.timeline import RowLabels, field_label, referenced_keys, shown_value, word_diff
 from content.request_keys import parse_key
 from content.versions import (
     CHOICE,
@@ -226,15 +226,13 @@ def difference_rows(
 ) -> list[dict[str, object]]:
     """Return the differences for the template, in the zone of the edition."""
     edition = edition_of(row) if row is not None else None
-    references = [
-        (target, key)
+    names = RowLabels(
+        reference
         for difference in differences
-        if difference.field and (target := target_label(difference.model._meta.label_lower, difference.field))
-        for side in (difference.theirs, difference.mine)
-        for key in (side if isinstance(side, list) else [side])
-        if isinstance(key, int)
-    ]
-    names = RowLabels(references)
+        for reference in referenced_keys(
+            difference.model._meta.label_lower, difference.field, (difference.theirs, difference.mine)
+        )
+    )
     states = {"kept": _("kept"), "deleted": _("deleted")}
     rows = []
     for difference in differences:

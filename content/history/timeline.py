@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -84,11 +84,16 @@ def change_set_rows(
 def _labeled_keys(change: RowChange) -> Iterable[tuple[str, int]]:
     yield change.key
     for name, recorded in change.values.items():
-        target = target_label(change.model, name)
         values = recorded if change.kind == RowChange.Kind.CHANGED else [recorded]
-        for value in values if target else ():
-            keys = value if isinstance(value, list) else [value]
-            yield from ((target, key) for key in keys if key)
+        yield from referenced_keys(change.model, name, values)
+
+
+def referenced_keys(label: str, name: str, values: Iterable[object]) -> Iterator[tuple[str, int]]:
+    """Yield label and key of each row to which these values of a relation refer; none for other fields."""
+    target = target_label(label, name)
+    for value in values if target else ():
+        keys = value if isinstance(value, list) else [value]
+        yield from ((target, key) for key in keys if isinstance(key, int))
 
 
 def field_changes(
