@@ -35,7 +35,7 @@ def fold_username(name: object) -> str:
     return str(name or "").strip().casefold()[:254]
 
 
-def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
+def counters(request: "HttpRequest", name: object) -> Iterator[tuple[str, int]]:
     """Yield the cache keys that count an attempt, each with the number of allowed failures."""
     address, username = client_address(request), fold_username(name)
     pair = cache_key("pair", username, address)
@@ -65,7 +65,7 @@ def record_failure(
     if request is None:
         return
     with suppress(*settings.CACHE_ERRORS):
-        for key, _maximum in counters(request, fold_username(credentials.get("username"))):
+        for key, _maximum in counters(request, credentials.get("username")):
             if not cache.add(key, 1, WINDOW_SECONDS):
                 try:
                     cache.incr(key)
