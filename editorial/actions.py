@@ -182,10 +182,6 @@ class ActionForm(forms.Form):
     def editions(self) -> set[int | None]:
         return {row.get_edition_key() for row in self.rows}
 
-    def admin_of(self, model: "type[Content]") -> ModelAdmin[Model]:
-        """Return the admin of another model, to query the rows that the user may see."""
-        return self.model_admin.admin_site.get_model_admin(model)
-
 
 def count_label(model_admin: ScopedAdmin, count: int) -> str:
     """Return "1 paper", "3 papers", "No paper"."""
@@ -303,7 +299,7 @@ class ChosenField(forms.ModelChoiceField[Any]):
 
     def offer_rows(self, form: ActionForm, model: "type[Content]", **filters: object) -> None:
         """Offer rows that the user may see: those matching `filters`, or of the chosen rows' editions."""
-        model_admin = form.admin_of(model)
+        model_admin: ModelAdmin[Model] = form.model_admin.admin_site.get_model_admin(model)
         filters = filters or {"edition__in": form.editions()}
         self.queryset = model_admin.get_queryset(form.request).filter(**filters).select_related("edition")
         self.has_editions = len(form.editions()) > 1 or "edition__in" not in filters
