@@ -93,7 +93,7 @@ def missing_invitations(rows: Sequence[Session | Presentation]) -> list[ProgramI
     """Return unsaved invitations for the people of these sessions or talks who have none."""
     sessions, talks = session_and_talk_keys(rows)
     existing = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
-    return exclude_invited(build_invitations(rows), existing)
+    return exclude_invited(build_invitations(rows), existing.select_related("person"))
 
 
 def session_and_talk_keys(rows: Iterable[Session | Presentation]) -> tuple[list[int], list[int]]:
@@ -108,7 +108,8 @@ def exclude_invited(
     """Return the invitations whose person is not invited to the same part yet."""
 
     def part_key(invitation: ProgramInvitation) -> tuple[object, ...]:
-        return invitation.session_id, invitation.presentation_id, invitation.person_id, invitation.role
+        person = invitation.person.merged_into_id or invitation.person_id
+        return invitation.session_id, invitation.presentation_id, person, invitation.role
 
     existing_keys = {part_key(invitation) for invitation in existing}
     return [invitation for invitation in invitations if part_key(invitation) not in existing_keys]

@@ -424,6 +424,18 @@ def test_people_added_with_a_working_copy_wait_for_the_release(
     assert "Everybody there has an invitation already" in prepare_page
 
 
+def test_no_second_invitation_is_prepared_for_a_person_who_was_merged(
+    admin_client: Client, invitation: ProgramInvitation, session: Session
+) -> None:
+    kept = make_person("Ada King")
+    Person.objects.filter(pk=invitation.person_id).update(merged_into=kept)
+    add_role(session, kept, "chair")
+    page = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
+
+    assert "Everybody there has an invitation already" in page
+    assert "Prepare an invitation" not in admin_client.get(admin_url(session, "change")).text
+
+
 def test_desk_lists_pending_and_declined_invitations(
     edition: Edition, session: Session, invitation: ProgramInvitation, ada: Person
 ) -> None:
