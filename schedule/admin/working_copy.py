@@ -209,14 +209,13 @@ class WorkingCopyPage:
             seen_version=self.seen_version,
             is_all=chosen is None,
             discarded_rows=discarded_rows,
-            back=working_copy_address(self.open_working_copy),
+            back=working_copy_address(self.edition),
         )
         return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
 
     def redirect_with_message(self, message: str) -> HttpResponse:
         messages.success(self.request, message)
-        url = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
-        return redirect(url)
+        return redirect(working_copy_address(self.edition))
 
     # The page
 

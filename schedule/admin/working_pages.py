@@ -108,7 +108,7 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
     pending_sets = list(PendingChanges.objects.filter(act=act).select_related("working_copy__edition"))
     if not pending_sets:
         return None
-    copies = [pending.working_copy for pending in pending_sets]
+    edition = pending_sets[0].working_copy.edition
     if not all(may_undo(request, pending) for pending in pending_sets):
         raise PermissionDenied
     errors: list[str] = []
@@ -124,11 +124,10 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
                 count,
             )
             messages.success(request, message % {"count": count})
-            return redirect(working_copy_address(copies[0]))
+            return redirect(working_copy_address(edition))
     labels = [
         row["label"] or f"{row['model']} {row['key']}" for pending in pending_sets for row in pending.rows
     ]
-    edition = copies[0].edition
     context = {
         **site.each_context(request),
         "errors": errors,
@@ -141,7 +140,7 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
             {"sentence": _("These rows go back to what they were before"), "names": labels, "more": 0}
         ],
         "kept_groups": [],
-        "list_url": working_copy_address(copies[0]),
+        "list_url": working_copy_address(edition),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 
@@ -152,8 +151,8 @@ def may_undo(request: HttpRequest, pending: PendingChanges) -> bool:
     return may_release(request, edition) or (is_own and access_for(request).may("change", Session, None))
 
 
-def working_copy_address(copy: WorkingCopy) -> str:
-    return reverse("admin:schedule_release_working_copy", query={"edition": copy.edition_id})
+def working_copy_address(edition: Edition) -> str:
+    return reverse("admin:schedule_release_working_copy", query={"edition": edition.pk})
 
 
 UNDO_HANDLERS.append(undo_pending_view)
@@ -166,7 +165,7 @@ def pending_address(request: HttpRequest, row: Model) -> str:
         if access_for(request).may_all_rows("view", Session, copy.edition) and row_key in pending_rows(
             [copy]
         ):
-            return working_copy_address(copy)
+            return working_copy_address(copy.edition)
     return ""
 
 

@@ -17,7 +17,7 @@ from papers.models import Paper
 from schedule.admin.actions import last_positions, presentation_kind_in
 from schedule.clashes import PlannedEdit
 from schedule.clashes.findings import NEW_TALK_SIGN, TalkColumns
-from schedule.editing import validation_errors
+from schedule.editing import PlannedRows, validation_errors
 from schedule.models import Presentation, Session
 
 # The maximum number of planned papers: with more, a form would take seconds to read and to render.
@@ -101,18 +101,7 @@ def decode_moves(text: str) -> dict[int, tuple[int, str]]:
     return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in matches if move}
 
 
-@dataclass
-class AssignmentPlan:
-    rows: list[PlannedPaper]
-
-    @property
-    def stale(self) -> list[PlannedPaper]:
-        return [row for row in self.rows if row.is_stale]
-
-    @property
-    def wrong(self) -> list[PlannedPaper]:
-        return [row for row in self.rows if row.errors]
-
+class AssignmentPlan(PlannedRows[PlannedPaper]):
     def in_session(self, session: int) -> list[PlannedPaper]:
         return [row for row in self.rows if row.session.pk == session]
 
