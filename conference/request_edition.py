@@ -128,10 +128,9 @@ def get_previewed_edition(request: HttpRequest) -> Edition | None:
     return visible_edition(request, request.session.get(SESSION_KEY))
 
 
-def public_address(edition: Edition, path: str = "") -> str:
+def public_address(edition: Edition, path: str) -> str:
     """Return the address that ends the preview and redirects to a page."""
-    query = {"next": path} if path else None
-    return reverse("admin:conference_edition_as_public", args=[edition.pk], query=query)
+    return reverse("admin:conference_edition_as_public", args=[edition.pk], query={"next": path})
 
 
 def next_page(request: HttpRequest, edition: Edition) -> str:

@@ -168,7 +168,7 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         (_("State"), {"fields": ["shown_state", ("sent_at", "reminded_at", "answered_at"), "note"]}),
     ]
     pages = [("prepare/", "prepare", prepare_view)]
-    state_fields = ("shown_state", "sent_at", "reminded_at", "answered_at", "note")
+    readonly_fields = ("shown_state", "sent_at", "reminded_at", "answered_at", "note")
 
     def get_queryset(self, request: HttpRequest) -> Invitations:
         rows = cast(ProgramInvitationQuerySet, super().get_queryset(request))
@@ -178,7 +178,7 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         """Make person and part read-only once the invitation is sent, because the letter names them."""
         is_sent = obj is not None and obj.state != State.NOT_SENT
         fixed_fields = ["person", "role", "session", "presentation"] if is_sent else []
-        return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed_fields]
+        return [*super().get_readonly_fields(request, obj), *fixed_fields]
 
     def get_fieldsets(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)

@@ -185,6 +185,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
+    readonly_fields = ["presentations_elsewhere"]
     actions = [publish, cancel, back_to_draft, set_kind, set_room, ask_people]
     choice_related = ("edition",)
     fieldsets = [
@@ -262,9 +263,6 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         if not leaves_out_presentations(request, obj):
             return fieldsets
         return [*fieldsets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
-        return [*super().get_readonly_fields(request, obj), "presentations_elsewhere"]
 
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
