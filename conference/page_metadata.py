@@ -87,7 +87,11 @@ def language_neutral_url(path: str) -> str:
 def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
     """Return the beginning of an author's text in whole words, without markup."""
     text = " ".join(plain(source).split())
-    return text if len(text) <= length else f"{text[:length].rpartition(' ')[0]} …"
+    if len(text) <= length:
+        return text
+    # Chinese and Japanese have no spaces between words, so cut such a text anywhere.
+    end = text.rfind(" ", length // 2, length)
+    return f"{text[: end if end > 0 else length]} …"
 
 
 def name_tags(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
