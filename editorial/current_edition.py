@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
-from zoneinfo import ZoneInfo
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
 
     from conference.models import Edition
 
-UTC_ZONE = ZoneInfo("UTC")
+# The query parameter of a list's edition filter.
+LIST_FILTER = "edition__id__exact"
+# The session key of the edition chosen on the desk.
+CHOSEN_EDITION_KEY = "desk_edition"
 
 _working_edition: ContextVar[Edition | None] = ContextVar("working_edition", default=None)
 
@@ -57,7 +59,7 @@ def format_moment(at: datetime | None, edition: Edition | None) -> str:
     """Return text such as "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone or in UTC."""
     if at is None:
         return "-"
-    zone = edition.zone if edition else UTC_ZONE
+    zone = edition.zone if edition else timezone.get_default_timezone()
     local = at.astimezone(zone)
     clock = f"{times.clock_time(at, zone)} {times.zone_label(at, zone)}"
     return f"{times.short_day(local)} {local.year}, {clock}"
@@ -91,9 +93,3 @@ def requested_edition(request: HttpRequest) -> Edition | None:
         if (key := parse_key(value)) and (edition := editions.filter(pk=key).first()):
             return edition
     return chosen_edition(request) or editions.first()
-
-
-# The query parameter of a list's edition filter.
-LIST_FILTER = "edition__id__exact"
-# The session key of the edition chosen on the desk.
-CHOSEN_EDITION_KEY = "desk_edition"
