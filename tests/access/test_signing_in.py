@@ -89,6 +89,14 @@ def test_sessions_are_listed_and_ended(ada: User) -> None:
     assert (client.get(ACCOUNT).status_code, other_client.get(ACCOUNT).status_code) == (200, 302)
 
 
+def test_button_that_ends_the_session_of_an_unknown_browser_says_so(ada: User, client: Client) -> None:
+    for visitor in (Client(), client):
+        visitor.force_login(ada)
+    page = client.get(ACCOUNT).text
+
+    assert 'aria-label="Sign out Unknown browser, since ' in page
+
+
 def test_ending_all_other_sessions_spares_this_one_and_other_accounts(ada: User) -> None:
     own_client, other_clients = Client(), [Client(), Client()]
     for client in (own_client, *other_clients):
