@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -93,12 +94,19 @@ def set_gates(
 ) -> int:
     """Open gates from a moment on, or close them (`None`); publish drafts, and return their number.
 
-    This is a single change set, and a single revision for caches.
+    This is a single change set, and a single revision for caches. Raises `ValidationError`, and leaves the
+    edition unchanged, if the edition is invalid.
     """
     gate_names = [*gates]
+    moments_before = {name: getattr(edition, name) for name in gate_names}
     with single_change_set(), revision.lock():
         for name in gate_names:
             setattr(edition, name, at)
-        edition.full_clean()
+        try:
+            edition.full_clean()
+        except ValidationError:
+            for name, moment in moments_before.items():
+                setattr(edition, name, moment)
+            raise
         edition.save(update_fields=gate_names)
         return sum(rows.update(status="published") for rows in drafts)

@@ -5,13 +5,15 @@ from datetime import datetime
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -90,12 +92,15 @@ class PublishPage:
         if request.POST.get("was") != gates_version(self.edition):
             messages.warning(request, CHANGED)
             return redirect(request.get_full_path())
-        if "take_back" in request.POST:
-            return self.unpublish()
-        form = PublishForm(request.POST)
-        if not form.is_valid():
+        is_unpublishing = "take_back" in request.POST
+        form = PublishForm(initial=self.initial()) if is_unpublishing else PublishForm(request.POST)
+        if not is_unpublishing and not form.is_valid():
             return self.render(form)
-        return self.go_public(form)
+        try:
+            return self.unpublish() if is_unpublishing else self.go_public(form)
+        except ValidationError as error:
+            self.warn_of_invalid_edition(error)
+        return self.render(form)
 
     def go_public(self, form: PublishForm) -> HttpResponse:
         edition, part, at = self.edition, self.part, form.at(self.now)
@@ -124,6 +129,21 @@ class PublishPage:
         message = gettext("%(edition)s: %(part)s, no longer public.")
         messages.success(self.request, message % {"edition": edition, "part": part.label})
         return redirect(desk_url(edition))
+
+    def warn_of_invalid_edition(self, error: ValidationError) -> None:
+        """List the fields that validation refuses, as it can for rows of an earlier version of Plenary."""
+        meta = self.edition._meta
+        problems = [
+            message
+            if name == NON_FIELD_ERRORS
+            else f"{capfirst(meta.get_field(name).verbose_name)}: {message}"
+            for name, field_messages in error.message_dict.items()
+            for message in field_messages
+        ]
+        text = gettext("Nothing was changed, because the edition has errors. Correct them and try again.")
+        form_url = self.model_admin.page_address("change", self.edition.pk)
+        link = format_html('<a href="{}">{}</a>', form_url, self.edition)
+        messages.error(self.request, format_html("{} {}: {}", text, link, " ".join(problems)))
 
     def drafts(self) -> list[tuple[PublishedRows, QuerySet[Model]]]:
         """Return the drafts that this user may publish, by kind; a kind needs permission for all its rows."""

@@ -82,6 +82,25 @@ def test_page_counts_what_becomes_visible_and_lists_open_issues(
     assert "Now (Sun 1 Mar 2026, 13:00 CET)" in everything
 
 
+@pytest.mark.parametrize("fields", [{"when": "now"}, {"when": "now", "drafts": "on"}, {"take_back": "1"}])
+def test_invalid_edition_is_not_changed_but_its_errors_are_shown(
+    admin_client: Client, edition: Edition, fields: dict[str, str]
+) -> None:
+    # An earlier version accepted it.
+    Edition.objects.update(second_timezone="Europe/Berlin", public_from=NOON)
+    page = post_form(admin_client, edition, **fields)
+    (error,) = re.findall(r'<li class="error">(.*?)</li>', page.text, re.DOTALL)
+
+    assert page.status_code == 200
+    assert error == (
+        "Nothing was changed, because the edition has errors. Correct them and try again. "
+        f'<a href="/admin/conference/edition/{edition.pk}/change/">MLSys 2026</a>: '
+        "Second time zone: This is already the venue&#x27;s time zone. Choose another one, or leave it empty."
+    )
+    assert gate_times(edition) == [NOON, None, None]
+    assert Paper.objects.filter(status="draft").count() == 1
+
+
 @time_machine.travel(NOON, tick=False)
 def test_everything_is_published_now(admin_client: Client, client: Client, edition: Edition) -> None:
     before = client.get("/2026/").status_code
