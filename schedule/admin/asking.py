@@ -1,11 +1,12 @@
 """Invitations on the forms and lists of sessions and talks, and the page that prepares them."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -118,7 +119,18 @@ def exclude_invited(
 @admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
 def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:
     """Redirect to the page that prepares invitations, which is outside working copies: mails cannot wait."""
-    return redirect(prepare_page_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
+    keys = [*rows.values_list("pk", flat=True)]
+    if left_out := len(keys[MAX_ROWS:]):
+        message = ngettext(
+            "Invitations can be prepared for %(max)d rows at a time. %(count)d row was left out; select "
+            "it afterwards.",
+            "Invitations can be prepared for %(max)d rows at a time. %(count)d rows were left out; select "
+            "them afterwards.",
+            left_out,
+        )
+        params = {"max": MAX_ROWS, "count": left_out}
+        model_admin.message_user(request, message % params, messages.WARNING)
+    return redirect(prepare_page_address(model_admin.model, keys[:MAX_ROWS]))
 
 
 def prepare_page_address(model: type[Any], keys: Iterable[int]) -> str:
@@ -136,20 +148,31 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
         template = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
         return TemplateResponse(request, template, model_admin.page_context(request, title, **context))
-    with transaction.atomic():
-        for invitation in ready:
-            invitation.save()
+    prepared = save_new(ready)
+    if not prepared:
+        return redirect(request.get_full_path())
     message = ngettext(
         "%(count)d invitation is ready. Check it, select it and send it.",
         "%(count)d invitations are ready. Check, select and send them.",
-        len(ready),
+        len(prepared),
     )
-    model_admin.message_user(request, message % {"count": len(ready)}, messages.SUCCESS)
-    editions = {invitation.edition_id for invitation in ready}
+    model_admin.message_user(request, message % {"count": len(prepared)}, messages.SUCCESS)
+    editions = {invitation.edition_id for invitation in prepared}
     filters: dict[str, Any] = {"state__exact": State.NOT_SENT}
     if len(editions) == 1:
         filters[LIST_FILTER] = editions.pop()
     return redirect(reverse("admin:schedule_programinvitation_changelist", query=filters))
+
+
+def save_new(invitations: Iterable[ProgramInvitation]) -> list[ProgramInvitation]:
+    """Save invitations, and return them without those that another request saved at the same time."""
+    saved = []
+    with transaction.atomic():
+        for invitation in invitations:
+            with suppress(IntegrityError), transaction.atomic():
+                invitation.save()
+                saved.append(invitation)
+    return saved
 
 
 def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -16,6 +17,7 @@ from conference.models import Edition
 from editorial.desk import open_checks
 from people.models import Person
 from schedule import clashes
+from schedule.admin import asking
 from schedule.invitations.models import MAX_WRITES_PER_MINUTE, Part, State
 from schedule.models import (
     Presentation,
@@ -379,6 +381,51 @@ def test_invitations_are_prepared_for_people_of_sessions_and_talks(
     ]
     form_after = admin_client.get(admin_url(session, "change")).text
     assert '<span class="asked asked-not-sent">Not sent</span>' in form_after
+
+
+def test_invitations_that_others_prepare_at_the_same_time_are_skipped(
+    admin_client: Client, session: Session, ada: Person
+) -> None:
+    for person in (ada, make_person("Bob")):
+        add_role(session, person, "chair")
+    path = f"{LIST}prepare/?session={session.pk}"
+    find_invitations = asking.preparable_invitations
+
+    def prepare_while_another_does(*people: Person) -> str:
+        def find_then_wait(request: Any) -> Any:
+            found = find_invitations(request)
+            for person in people:
+                ProgramInvitation.objects.create(
+                    edition=session.edition, person=person, session=session, role=Part.CHAIR
+                )
+            return found
+
+        with mock.patch.object(asking, "preparable_invitations", find_then_wait):
+            response = admin_client.post(path)
+        return admin_client.get(response.headers["Location"]).text
+
+    page = prepare_while_another_does(ada)
+    ProgramInvitation.objects.filter(person=ada).delete()
+    page_with_nothing_left = prepare_while_another_does(ada)
+
+    assert "1 invitation is ready." in page
+    assert "Everybody there has an invitation already" in page_with_nothing_left
+    assert ProgramInvitation.objects.count() == 2
+
+
+def test_rows_beyond_the_limit_of_prepared_invitations_are_counted(
+    admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "MAX_ROWS", 2)
+    sessions = [make_session(edition, start=START) for _number in range(4)]
+
+    def prepare(*rows: Session) -> str:
+        data = {"action": "ask_people", "_selected_action": [row.pk for row in rows]}
+        return admin_client.post(admin_url(Session, "changelist"), data, follow=True).text
+
+    assert "2 rows were left out; select them afterwards." in prepare(*sessions)
+    assert "1 row was left out; select it afterwards." in prepare(*sessions[:3])
+    assert "left out" not in prepare(*sessions[:2])
 
 
 def test_confirmed_people_are_added_to_the_program_once(
