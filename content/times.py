@@ -3,6 +3,7 @@
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from django.core.exceptions import ValidationError
 from django.utils import dateformat
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +12,12 @@ from django.utils.translation import gettext_lazy as _
 # and last day of its calendar to every zone.
 YEARS = range(1900, 2201)
 BAD_YEAR = _("The year must be between 1900 and 2200.")
+
+
+def validate_year(day: date) -> None:
+    """Raise `ValidationError` for a date or moment whose year is out of range."""
+    if day.year not in YEARS:
+        raise ValidationError(BAD_YEAR, code="year")
 
 
 def zone_label(moment: datetime, zone: ZoneInfo) -> str:

@@ -50,8 +50,7 @@ def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = N
     wall = naive.replace(tzinfo=zone)
     if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
         return stored
-    if naive.year not in times.YEARS:
-        raise ValidationError(times.BAD_YEAR, code="year")
+    times.validate_year(naive)
     params = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
     if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
         raise ValidationError(SKIPPED_TIME, code="skipped", params=params)

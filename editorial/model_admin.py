@@ -29,6 +29,7 @@ from content.history.recording import recording, single_change_set
 from content.models import Ordered
 from content.ordering import move_to, position_sort_key, reorder
 from content.request_keys import parse_key
+from content.times import validate_year
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
 from editorial.current_edition import (
@@ -39,7 +40,13 @@ from editorial.current_edition import (
     working_on,
 )
 from editorial.folded_parts import prepare_folded
-from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
+from editorial.form_fields import (
+    EditionSelect,
+    EditionWrapper,
+    KnownChoiceField,
+    ZonedField,
+    ZonedWidget,
+)
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
 from editorial.history_views import HistoryAdmin
 from editorial.lists import ContentList, ExportAdmin, search_rows
@@ -78,7 +85,10 @@ def admin_link(row: models.Model) -> SafeString:
 class Fields[M: Model = Model](ScopedChoices[M]):
     """Form fields and widgets of model fields, for forms and inlines."""
 
-    formfield_overrides = {models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget}}
+    formfield_overrides = {
+        models.DateField: {"validators": [validate_year]},
+        models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget},
+    }
     short_texts: ClassVar[frozenset[str]] = frozenset()
 
     def formfield_for_foreignkey(

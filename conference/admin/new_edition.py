@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -94,7 +95,7 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
         message = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}
         messages.success(request, with_undo_link(message, change_set))
         choose_edition(request, target)
-        return redirect(reverse("admin:index", query={"edition": target.pk}))
+        return redirect(f"{reverse('admin:index')}?{urlencode({'edition': target.pk})}")
     shared_counts = [(part.label, part.count(source)) for part in available_parts if not part.copy]
     context = model_admin.page_context(request, title) | {
         "source": source,
@@ -107,4 +108,4 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
 
 
 def new_edition_address(source: Edition) -> str:
-    return reverse("admin:conference_edition_new", query={"edition": source.pk})
+    return f"{reverse('admin:conference_edition_new')}?{urlencode({'edition': source.pk})}"

@@ -19,6 +19,7 @@ from content import revision
 from content.history import Origin
 from content.history.recording import recording
 from content.row_values import to_json_value
+from content.times import validate_year
 from content.versions import value_mark
 from editorial.access import access_for
 from editorial.actions import with_undo_link
@@ -40,7 +41,13 @@ INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 def moment_field(label: Any, *, required: bool = False) -> forms.DateTimeField:
     """Return a field for a moment in the edition's zone, in the format of a browser's input."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=INPUT_FORMAT)
-    return forms.DateTimeField(label=label, required=required, widget=widget, input_formats=[INPUT_FORMAT])
+    return forms.DateTimeField(
+        label=label,
+        required=required,
+        widget=widget,
+        input_formats=[INPUT_FORMAT],
+        validators=[validate_year],
+    )
 
 
 class ChangeForm(forms.Form):

@@ -21,6 +21,7 @@ from conference.models import Edition
 from content.history.timeline import RowLabels, field_label, shown_value
 from content.request_keys import parse_key
 from content.row_values import Key, content_model
+from content.times import validate_year
 from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.model_admin import ContentAdmin
@@ -42,7 +43,7 @@ VERBS = {"created": _("New"), "changed": _("Changed"), "deleted": _("Deleted")}
 
 
 class MomentForm(forms.Form):
-    release_at = forms.DateTimeField(label=_("Release at"))
+    release_at = forms.DateTimeField(label=_("Release at"), validators=[validate_year])
 
     def clean_release_at(self) -> datetime:
         at: datetime = self.cleaned_data["release_at"]

@@ -1,6 +1,6 @@
 """Times in the admin are shown in the zone of the row's edition, with its name."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -8,11 +8,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from api.models import Token
-from conference.models import Edition
+from conference.models import Edition, KeyDate
 from content.history import ChangeSet
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
+from schedule.models import WorkingCopy
 from tests import factories as make
-from tests.admin_forms import admin_url, run_action
+from tests.admin_forms import admin_url, date_and_time, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -83,3 +84,28 @@ def test_rows_without_an_edition_show_utc(admin_client: Client, admin_user: User
     Token(user=admin_user, name="Laptop", digest="x", token_key="y", expiry=NOON).save()
 
     assert "15 January 2026, 12:00 UTC" in admin_client.get(admin_url(Token, "changelist")).text
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_years_at_the_limits_of_dates_are_refused(admin_client: Client, day: str) -> None:
+    edition = make.make_edition(2026, timezone="Pacific/Auckland", **make.CLOSED)
+    make.make_key_date(edition, day=edition.start_date - timedelta(days=1))
+    make.make_key_date(edition, day=edition.end_date + timedelta(days=1))
+    session = make.make_session(edition, start=NOON)
+    WorkingCopy.objects.create(edition=edition)
+    path, copy = f"/admin/conference/edition/{edition.pk}/publish/", "/admin/schedule/release/working-copy/"
+    new_edition = {"name": "N", "year": 2027, "slug": "2027", "timezone": "UTC", "parts": ["key_dates"]}
+    was = admin_client.get(path).context["form"].initial["was"]
+    moment = {"release_at": f"{day}T00:00", "start": f"{day}T00:00", "end": f"{day}T23:59"}
+    pages = [
+        admin_client.post(path, {"when": "later", "was": was, **date_and_time("moment", day, "00:00")}),
+        admin_client.post(admin_url(KeyDate, "add"), {"edition": edition.pk, "title": "T", "day": day}),
+        admin_client.post(
+            f"/admin/conference/edition/new/?edition={edition.pk}",
+            {**new_edition, "start_date": day, "end_date": day},
+        ),
+        admin_client.post(f"{copy}?edition={edition.pk}", {"act": "plan", "seen_version": "0", **moment}),
+        admin_client.post(f"/admin/schedule/session/{session.pk}/announce/", {"kind": "time", **moment}),
+    ]
+
+    assert ["The year must be between 1900 and 2200." in page.text for page in pages] == [True] * 5
