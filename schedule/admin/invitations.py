@@ -108,7 +108,8 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     """Add people who confirmed as speakers or in session roles, unless they are listed."""
     access = access_for(request)
     confirmed = rows.filter(state=State.CONFIRMED)
-    added_count = 0
+    # Several invitations can be for one part: those of a person and of others merged into that person.
+    added_parts = set()
     # Add them to the working copy if one is open, else to the public program.
     with (
         edit_working_copy(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
@@ -116,7 +117,8 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     ):
         for row in confirmed.with_place().with_presence():
             participation: SessionRole | Speaker
-            if row.is_listed:
+            part = (row.session_id, row.presentation_id, row.invited.pk, row.role if row.session_id else "")
+            if row.is_listed or part in added_parts:
                 continue
             if row.presentation:
                 participation = Speaker(presentation=row.presentation, person=row.invited)
@@ -126,15 +128,15 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
                 continue
             if access.may("add", type(participation), participation):
                 participation.save()
-                added_count += 1
+                added_parts.add(part)
     message = ngettext(
         "%(count)d person was added to the program.",
         "%(count)d people were added to the program.",
-        added_count,
-    ) % {"count": added_count}
+        len(added_parts),
+    ) % {"count": len(added_parts)}
     explanation = gettext("Only those who confirmed, have a session or talk, and aren’t in it yet are added.")
     message = f"{message} {explanation}"
-    model_admin.message_user(request, message, messages.SUCCESS if added_count else messages.WARNING)
+    model_admin.message_user(request, message, messages.SUCCESS if added_parts else messages.WARNING)
 
 
 @admin.register(ProgramInvitation)

@@ -445,6 +445,25 @@ def test_confirmed_people_are_added_to_the_program_once(
     assert stored_state(invitation) == State.DECLINED
 
 
+def test_person_with_an_invitation_of_a_merged_person_is_added_to_the_program_once(
+    admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
+) -> None:
+    former = make_person("A. Lovelace", merged_into=ada)
+    talk = make_presentation(session)
+
+    def invite(person: Person, **part: Any) -> ProgramInvitation:
+        return ProgramInvitation.objects.create(edition=session.edition, person=person, **part)
+
+    rows = [invitation, invite(former, session=session, role=Part.CHAIR)]
+    rows += [invite(person, presentation=talk) for person in (ada, former)]
+    post_action(admin_client, "mark_confirmed", *rows)
+    page = post_action(admin_client, "add_to_program", *rows)
+
+    assert "2 people were added to the program." in page
+    assert SessionRole.objects.get(session=session).person == ada
+    assert Speaker.objects.get(presentation=talk).person == ada
+
+
 def test_reply_times_are_listed_in_the_zone_of_the_edition(
     admin_client: Client, invitation: ProgramInvitation
 ) -> None:
