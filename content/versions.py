@@ -122,7 +122,8 @@ def posted_value(form: Form, name: str) -> object:
     try:
         value = field.clean(raw) if isinstance(field, forms.MultiValueField) else field.to_python(raw)
     except ValidationError:
-        return str(raw)
+        # A date and a time are posted as two texts.
+        return " ".join(filter(None, raw)) if isinstance(raw, list) else str(raw)
     if isinstance(value, QuerySet):
         return sorted(row.pk for row in value)
     return to_json_value(value)

@@ -133,7 +133,13 @@ def shown_value(label: str, name: str, value: object, labels: RowLabels, edition
     if isinstance(value, list):
         return "\n".join(map(str, value))
     if field is not None and field.get_internal_type() == "DateTimeField" and isinstance(value, str):
-        moment = datetime.fromisoformat(value)
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            # Not a stored value, but one of a form that is not a time.
+            return value
+        if moment.tzinfo is None:
+            return value
         zone = edition.zone if edition else moment.tzinfo
         return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %Z}"
     choices: dict[object, object] = dict(field.flatchoices) if field is not None else {}

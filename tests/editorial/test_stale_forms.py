@@ -252,6 +252,27 @@ def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: E
     assert Session.objects.get().start.hour == 14
 
 
+@pytest.mark.parametrize(
+    ("date", "time", "shown"),
+    [("2021-04-06", "25:00", "2021-04-06 25:00"), ("2021-03-14", "02:30", "2021-03-14 02:30"), ("", "", "–")],
+)
+def test_invalid_times_of_an_outdated_form_are_shown_as_posted(
+    chair: Client, edition: Edition, date: str, time: str, shown: str
+) -> None:
+    session = make.make_session(edition)
+    token = form_token(chair, session)
+    Session.objects.update(start=make.MORNING.replace(hour=14))
+    values = {"kind": "oral", "status": "published", "title": session.title, "_seen": token}
+    times = {"start_0": date, "start_1": time, "end_0": "2021-04-06", "end_1": "09:00:00"}
+    response = chair.post(
+        admin_url(session, "change"), values | times | formset("roles") | formset("presentations")
+    )
+    (difference,) = [row for row in response.context["differences"] if row["name"] == "_choose-start"]
+
+    assert response.status_code == 409
+    assert (difference["theirs"], difference["mine"]) == ("2021-04-06 07:00 PDT", shown)
+
+
 def test_query_count_is_the_same_for_1_and_3_rows(chair: Client, edition: Edition) -> None:
     counts = []
     for row_count in (1, 3):
