@@ -13,7 +13,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +26,7 @@ from conference.publishing import (
     set_gates,
 )
 from conference.request_edition import SESSION_KEY, next_page, visible_edition
+from content.history.timeline import field_label
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, format_moment, working_on
@@ -134,9 +134,7 @@ class PublishPage:
         """List the fields that validation refuses, as it can for rows of an earlier version of Plenary."""
         meta = self.edition._meta
         problems = [
-            message
-            if name == NON_FIELD_ERRORS
-            else f"{capfirst(meta.get_field(name).verbose_name)}: {message}"
+            message if name == NON_FIELD_ERRORS else f"{field_label(meta.label_lower, name)}: {message}"
             for name, field_messages in error.message_dict.items()
             for message in field_messages
         ]
