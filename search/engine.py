@@ -168,7 +168,7 @@ class Engine(ABC):
         """Return the primary keys of all rows whose documents match, without a limit and in no order."""
 
     @abstractmethod
-    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
+    def count_by_scope(self, query: Query) -> dict[str, int]:
         """Return the number of matching documents by their markers, without a limit."""
 
     @abstractmethod
@@ -247,10 +247,10 @@ class SQLite(Engine):
         statement = f"SELECT object_id FROM search_document WHERE id IN ({matching_ids})"
         return [key for (key,) in self.fetch_all(statement, [self._expression(query, markers)])]
 
-    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
+    def count_by_scope(self, query: Query) -> dict[str, int]:
         matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
         statement = f"SELECT scope, count(*) FROM search_document WHERE id IN ({matching_ids}) GROUP BY scope"
-        return dict(self.fetch_all(statement, [self._expression(query, markers)]))
+        return dict(self.fetch_all(statement, [self._expression(query, [])]))
 
     def contains(self, term: Term) -> bool:
         table = "search_head" if term.where else "search_whole"
@@ -349,8 +349,8 @@ class PostgreSQL(Engine):
         source, parameters = self._whole_source(query, markers)
         return [key for (key,) in self.fetch_all(f"SELECT object_id FROM {source}", parameters)]
 
-    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
-        source, parameters = self._whole_source(query, markers)
+    def count_by_scope(self, query: Query) -> dict[str, int]:
+        source, parameters = self._whole_source(query, [])
         return dict(self.fetch_all(f"SELECT scope, count(*) FROM {source} GROUP BY scope", parameters))
 
     def contains(self, term: Term) -> bool:

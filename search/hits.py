@@ -77,19 +77,23 @@ def find_or_correct(query: Query, edition: int | None = None) -> tuple[Query, Hi
     return query, hits, False
 
 
-def matching_keys(query: Query, edition: int, kind: str) -> list[int]:
-    """Return the primary keys of all rows of a kind that are found in an edition, in no order.
+def matching_keys(query: Query, edition: int | None, kind: str) -> list[int]:
+    """Return the primary keys of all rows of a kind that are found in an edition or in all, in no order.
 
     One query, or two if the query contains prefixes.
     """
-    return engine().matching_keys(query, required_markers(edition, [kind])) if query else []
+    if not query:
+        return []
+    index = engine()
+    index.expand(query.terms)
+    return index.matching_keys(query, required_markers(edition, [kind]))
 
 
 def count_by_scope(query: Query) -> dict[str, int]:
     """Return how many documents match, by their marker words. One query, or two, as `matching_keys`."""
     index = engine()
     index.expand(query.terms)
-    return index.count_by_scope(query, ())
+    return index.count_by_scope(query)
 
 
 def suggest(

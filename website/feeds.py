@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.syndication.views import Feed
 from django.db.models import F
+from django.db.models.functions import Coalesce, Greatest
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
@@ -17,7 +18,7 @@ from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper
 from papers.page_metadata import byline_text
-from search.hits import find_documents
+from search.hits import matching_keys
 from search.query import MAX_QUERY_CHARS, parse_query
 
 
@@ -121,7 +122,10 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
 
     def items(self, text: str) -> list[Paper]:
         refresh()
-        hits = find_documents(parse_query(text), kinds=["paper"], limit=MAX_ENTRIES)
-        rows = Paper.objects.published().select_related("edition", "topic").with_authors()
-        papers = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
-        return sorted(papers, key=self.item_pubdate, reverse=True)
+        keys = matching_keys(parse_query(text), None, "paper")
+        papers = Paper.objects.published().filter(pk__in=keys)
+        public_from = F("edition__papers_public_from")
+        # As in `item_pubdate`.
+        newest = Greatest(Coalesce("announced_at", public_from), public_from).desc()
+        rows = papers.select_related("edition", "topic").with_authors()
+        return list(rows.order_by(newest, "sort_title", "uid")[:MAX_ENTRIES])

@@ -33,6 +33,8 @@ DISALLOWED = (
 )
 # The protocol allows 50,000. Fewer are faster to generate.
 PATHS_PER_FILE = 2000
+# The protocol allows no more. Far larger numbers do not fit into a query.
+MAX_FILES = 50_000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 # The models with many pages, in each edition and outside of editions.
 EDITION_SECTIONS: dict[str, type[Paper] | type[Session]] = {"papers": Paper, "sessions": Session}
@@ -95,8 +97,10 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
 
 
 def file_slice(page: int) -> slice:
-    """Return the slice of the addresses in the file with this number. It is empty for file 0."""
-    return slice(max(0, page - 1) * PATHS_PER_FILE, page * PATHS_PER_FILE)
+    """Return the slice of the addresses in the file with this number, counted from 1."""
+    if not 1 <= page <= MAX_FILES:
+        raise Http404("There is no such site map.")
+    return slice((page - 1) * PATHS_PER_FILE, page * PATHS_PER_FILE)
 
 
 def page_paths(edition: Edition) -> list[str]:

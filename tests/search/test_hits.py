@@ -232,6 +232,13 @@ def test_query_count_is_the_same_for_1_and_4_hits() -> None:
     assert (len(few), len(many)) == (4, 4)
 
 
+def test_matching_keys_need_two_queries_for_any_number_of_prefixes() -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert matching_keys(parse_query("lea grap conv"), 22, "paper") == [2]
+
+    assert len(queries) == 2
+
+
 def test_suggestions_match_titles_and_people_only() -> None:
     assert set(rows(suggest("lea"))) == {TWO, TALK}
     assert set(rows(suggest("da"))) == {TALK, DAN}

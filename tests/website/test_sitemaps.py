@@ -13,7 +13,7 @@ from conference.models import Edition
 from tests import factories as make
 from tests.html_pages import read
 from tests.website.sample_program import make_public_program
-from website import sitemaps
+from website import feeds, sitemaps
 
 pytestmark = pytest.mark.django_db
 SITE_URL = "http://127.0.0.1:8000"
@@ -71,6 +71,14 @@ def test_long_sitemaps_are_paginated(client: Client, monkeypatch: pytest.MonkeyP
     ]
     missing_names = ["papers-3", "papers-0", "sessions-1", "nothing-1", "pages-2"]
     assert {client.get(f"/2021/sitemap-{name}.xml").status_code for name in missing_names} == {404}
+
+
+@pytest.mark.parametrize("number", [50_001, 2**63 - 1, 10**30], ids=["50001", "64 bits", "30 digits"])
+def test_sitemap_with_a_huge_number_is_a_404(client: Client, number: int) -> None:
+    make.make_edition()
+
+    assert client.get(f"/sitemap-people-{number}.xml").status_code == 404
+    assert client.get(f"/2021/sitemap-papers-{number}.xml").status_code == 404
 
 
 @pytest.mark.parametrize("row_count", [1, 3])
@@ -141,15 +149,33 @@ def test_search_feed_lists_the_results(client: Client, edition: Edition) -> None
         assert fetch_xml(client, f"/search/feed?q={words}").findall(f"{ATOM}entry") == []
 
 
+def test_search_feed_has_the_newest_papers_rather_than_the_best_matches(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MAX_ENTRIES", 2)
+    for title in ("Quantum", "Quantum logic"):
+        make.make_paper(edition, title=title)
+        make.make_paper(edition, title=title, status="draft")
+    newest = make.make_paper(
+        edition, title="On the many hopes and fears of those who first compute with quantum"
+    )
+    newest.announced_at = datetime(2021, 2, 1, tzinfo=UTC)
+    newest.save()
+
+    entries = fetch_xml(client, "/search/feed?q=quantum").findall(f"{ATOM}entry")
+
+    assert [entry.findtext(f"{ATOM}title") for entry in entries] == [newest.title, "Quantum"]
+
+
 def test_pages_link_to_their_feeds(client: Client) -> None:
     make.make_paper(make.make_edition(), title="Notes")
     atom = {"rel": "alternate", "type": "application/atom+xml"}
-    feeds = [link.attributes["href"] for link in read(client, "/2021/papers/").all("link", **atom)]
+    editions = [link.attributes["href"] for link in read(client, "/2021/papers/").all("link", **atom)]
     search = [link.attributes["href"] for link in read(client, "/search/?q=notes").all("link", **atom)]
 
-    assert feeds == ["/2021/announcements.atom", "/2021/changes.atom", "/2021/papers.atom"]
+    assert editions == ["/2021/announcements.atom", "/2021/changes.atom", "/2021/papers.atom"]
     assert search == ["/search/feed?q=notes"]
-    assert {client.get(path).status_code for path in [*feeds, *search]} == {200}
+    assert {client.get(path).status_code for path in [*editions, *search]} == {200}
 
 
 def test_edition_sitemap_changes_only_with_its_edition(client: Client, edition: Edition) -> None:
