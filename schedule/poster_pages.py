@@ -10,10 +10,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from content.pagination import base_query, paginate
+from markup import fold
 from papers.models import Topic
 from papers.rows import TalkRow
 from schedule.schedule_filters import read_slug
-from search.folding import fold
 
 POSTERS_PER_PAGE = 60
 # The number of boards in a row, for boards that are plain numbers.

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-# Control characters, lone surrogates, and marks that change the text direction.
-CONTROLS = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
-)
+from markup import CONTROLS, fold
+
 # Chinese is written without spaces: each character is a word, and adjacent ones in a query are a phrase.
 IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 # `12e3a` is two words, because PostgreSQL's parser reads a number in it.
@@ -33,13 +31,6 @@ class WordPosition(NamedTuple):
     word: str
     start: int
     end: int
-
-
-def fold(source: str) -> str:
-    """Return a text in ASCII, without accents, case and surplus space."""
-    if not source.isascii():
-        source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
-    return " ".join(source.casefold().split())
 
 
 def fold_words(source: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Add documents to the index and remove them, and update the vocabulary: documents that contain a word."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import batched
@@ -9,6 +9,7 @@ from itertools import batched
 from django.db import connections, transaction
 from django.db.models import QuerySet
 
+import markup
 from search.engine import area_key, area_word, edition_word, engine, kind_word, year_word
 from search.folding import fold_texts
 from search.models import Document, Indexed, Word
@@ -57,8 +58,8 @@ class DocumentRecord:
         digest = blake2b(f"{FOLDING_VERSION} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
         return int.from_bytes(digest, signed=True)
 
-    def document(self, to_plain_text: Callable[[str], str] = str) -> Document:
-        """Fold the texts into a row of the index; `to_plain_text` removes markup from a text."""
+    def document(self) -> Document:
+        """Fold the texts, without their markup, into a row of the index."""
         editions: Sequence[int | None] = self.shown_in or [self.edition]
         scope = [*(edition_word(edition) for edition in editions), kind_word(self.kind)]
         if key := area_key(self.area):
@@ -69,26 +70,26 @@ class DocumentRecord:
             key=self.key,
             edition=self.edition,
             year=self.year,
-            title=fold_texts([to_plain_text(self.title)]),
+            title=fold_texts([markup.plain(self.title)]),
             people=fold_texts(self.people),
             topic=fold_texts([self.topic]),
             awards=fold_texts(self.awards),
-            body=" ".join(fold_texts([to_plain_text(self.body)]).split()[:MAX_WORDS]),
+            body=" ".join(fold_texts([markup.plain(self.body)]).split()[:MAX_WORDS]),
             scope=" ".join([*scope, year_word(self.year)] if self.year else scope),
             fingerprint=self.fingerprint,
         )
 
 
-def index_documents(documents: Iterable[DocumentRecord], to_plain_text: Callable[[str], str] = str) -> int:
+def index_documents(documents: Iterable[DocumentRecord]) -> int:
     """Add documents to the index, or replace those of the same rows; return how many changed.
 
-    Unchanged records are not folded again, and not passed to `to_plain_text`.
+    The texts of unchanged records are not parsed and folded again.
     """
     changed = 0
     words: Counter[str] = Counter()
     with transaction.atomic():
         for records in batched(documents, BATCH_ROWS, strict=False):
-            rows = {key: record.document(to_plain_text) for key, record in _unindexed(records).items()}
+            rows = {key: record.document() for key, record in _unindexed(records).items()}
             for document in _stored_documents(rows):
                 words.subtract(document.vocabulary())
             for row in rows.values():
@@ -106,14 +107,12 @@ def index_documents(documents: Iterable[DocumentRecord], to_plain_text: Callable
     return changed
 
 
-def replace_documents(
-    edition: int | None, documents: Iterable[DocumentRecord], to_plain_text: Callable[[str], str] = str
-) -> int:
+def replace_documents(edition: int | None, documents: Iterable[DocumentRecord]) -> int:
     """Replace all documents of an edition, or of the whole site; return how many changed or were deleted."""
     records = list(documents)
     current_rows = {(record.kind, record.object_id) for record in records}
     with transaction.atomic():
-        changed = index_documents(records, to_plain_text)
+        changed = index_documents(records)
         indexed = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
         removed = [key for key, *row in indexed if tuple(row) not in current_rows]
         for keys in batched(removed, BATCH_ROWS, strict=False):

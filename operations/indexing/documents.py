@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 
 from conference.models import Edition, Page
 from content.models import Content
-from markup import plain
 from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
 from people.querysets import appearance_relations, with_shown_names
@@ -23,14 +22,14 @@ type Names = Groups[str]
 
 def reindex(edition: Edition | None) -> int:
     """Index the public rows of an edition, or of the whole site (`None`); return the number of changes."""
-    return replace_documents(edition.pk if edition else None, records(edition), plain)
+    return replace_documents(edition.pk if edition else None, records(edition))
 
 
 def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
     """Index these papers, or remove those that are not public; return the number of changes."""
     keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
     documents = list(papers(edition, keys))
-    return index_documents(documents, plain) + remove_documents(
+    return index_documents(documents) + remove_documents(
         "paper", {*keys} - {record.object_id for record in documents}
     )
 

@@ -4,18 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import markup
-from search.folding import MAX_WORD_CHARS, fold, fold_texts, fold_words, word_positions
+from search.folding import MAX_WORD_CHARS, fold_texts, fold_words, word_positions
 
 # Letters of many scripts, combining accents, and characters that are not part of words.
 LETTERS = st.text(
     st.sampled_from("aZ09 -'’.\"ßŁłøŠšİıée\u0301\u0308李明深学ニュ학습жΩﬁ½☂\x00\t"), max_size=40
 )
-
-
-@given(st.one_of(st.text(), LETTERS))
-def test_fold_equals_fold_of_markup(source: str) -> None:
-    assert fold(source) == markup.fold(source)
 
 
 @pytest.mark.parametrize(
