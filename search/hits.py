@@ -36,7 +36,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Hits:
-    """One page of hits, and the number of all hits, which is `capped` at `MAX_HITS`."""
+    """The first hits, and the number of all hits, which is `capped` at `MAX_HITS`."""
 
     page: tuple[Hit, ...] = ()
     count: int = 0
@@ -50,7 +50,6 @@ def find_documents(
     kinds: Collection[str] = (),
     area: str = "",
     limit: int = 20,
-    offset: int = 0,
 ) -> Hits:
     """Find documents of one edition and of the whole site, or of all editions; optionally in one area.
 
@@ -60,7 +59,7 @@ def find_documents(
         return Hits()
     hits_by_document = _find_hits(engine(), query, required_markers(edition, kinds, area))
     hits = list(hits_by_document.values())[:MAX_HITS]
-    return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(hits_by_document) >= MAX_HITS)
+    return Hits(tuple(hits[:limit]), len(hits), len(hits_by_document) >= MAX_HITS)
 
 
 def find_or_correct(query: Query, edition: int | None = None) -> tuple[Query, Hits, bool]:
@@ -96,14 +95,12 @@ def count_by_scope(query: Query) -> dict[str, int]:
     return index.count_by_scope(query)
 
 
-def suggest(
-    text: str, edition: int | None = None, *, kinds: Collection[str] = (), limit: int = MAX_SUGGESTIONS
-) -> list[Hit]:
+def suggest(text: str, edition: int | None = None, *, limit: int = MAX_SUGGESTIONS) -> list[Hit]:
     """Find a few documents by title, people, topic and award, for suggestions while a visitor types."""
     query = parse_query(text)
     if not query:
         return []
-    markers = required_markers(edition, kinds)
+    markers = required_markers(edition)
     index = engine()
     is_replaced = index.use_common_words(query.terms)
     hits_by_document = _find_in_head(index, query, markers, SUGGESTION_CANDIDATES)

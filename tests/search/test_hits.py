@@ -1,5 +1,7 @@
 """Search results, which must be the same on SQLite and on PostgreSQL."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -204,16 +206,12 @@ def test_whole_word_ranks_above_a_prefix() -> None:
     assert rows(find_documents(parse_query("lim")).page) == [("paper", 30), ("paper", 31)]
 
 
-def test_pages_of_results_follow_each_other() -> None:
+def test_limit_keeps_the_best_hits_and_counts_all() -> None:
     query = parse_query("learning")
     results = find_documents(query)
 
     assert (results.count, results.capped) == (4, False)
-    assert [*find_documents(query, limit=3).page, *find_documents(query, limit=3, offset=3).page] == [
-        *results.page
-    ]
-    assert find_documents(query, limit=3, offset=9).page == ()
-    assert find_documents(query, limit=-1, offset=-5).page == ()
+    assert find_documents(query, limit=3) == replace(results, page=results.page[:3])
 
 
 def test_count_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
