@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conference.models import Edition
 from conference.request_edition import published_editions
 from content import times
 from content.page_paths import page_path
@@ -30,21 +29,21 @@ class Jump:
     is_likely: bool = False
 
 
-def find_jumps(
-    request: HttpRequest, text: str, edition: Edition | None, search: PaperSearch | None = None
-) -> list[Jump]:
+def find_jumps(request: HttpRequest, text: str, search: PaperSearch | None = None) -> list[Jump]:
     """Return the pages whose names have words with these prefixes; without words, the sections and days.
 
-    Pages whose label alone matches are marked as likely and come first.
+    With `search`, they are pages of its edition. Pages whose label alone matches are marked as likely and
+    come first.
 
     Up to three queries after a change, else none.
     """
+    edition = search.edition if search else None
     menu, site_links = menus(edition, request.path, timezone.now(), published_editions(request))
     pages = [Jump(gettext("Home"), edition.name, edition.get_absolute_url())] if edition else []
     pages += (Jump(str(link.label), "", link.url) for link in flatten_links([*menu.lines, *menu.more]))
-    if edition and search:
-        pages += day_pages(edition, search)
-        pages.append(Jump(gettext("My agenda"), "", page_path("schedule:agenda", edition.slug)))
+    if search:
+        pages += day_pages(search)
+        pages.append(Jump(gettext("My agenda"), "", page_path("schedule:agenda", search.edition.slug)))
     else:
         pages += (Jump(row.name, "", row.get_absolute_url()) for row in published_editions(request))
     pages += (Jump(str(link.label), "", link.url) for link in site_links)
@@ -53,12 +52,10 @@ def find_jumps(
     typed_words = fold_words(text)
     likely = [replace(page, is_likely=True) for page in pages if matches_prefixes(page.label, typed_words)]
     others = [page for page in pages if matches_prefixes(f"{page.label} {page.hint}", typed_words)]
-    if edition and search:
-        others = [*named_pages(edition, search), *others]
+    if search:
+        others = [*named_pages(search), *others]
         if len("".join(typed_words)) > 1:
-            others += (
-                page for page in program_pages(edition, search) if matches_prefixes(page.label, typed_words)
-            )
+            others += (page for page in program_pages(search) if matches_prefixes(page.label, typed_words))
     return unique_pages([*likely, *others])[:MAX_JUMPS]
 
 
@@ -82,30 +79,29 @@ def flatten_links(links: Iterable[MenuLink]) -> Iterator[MenuLink]:
         yield from link.children
 
 
-def day_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
+def day_pages(search: PaperSearch) -> Iterator[Jump]:
     """Yield the days of the schedule."""
     for day in search.words.days:
-        yield Jump(
-            times.day_name(day), gettext("Schedule"), page_path("schedule:day", edition.slug, day.isoformat())
-        )
+        url = page_path("schedule:day", search.edition.slug, day.isoformat())
+        yield Jump(times.day_name(day), gettext("Schedule"), url)
 
 
-def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
+def program_pages(search: PaperSearch) -> Iterator[Jump]:
     """Yield rooms and topics."""
-    facets = search.catalog.facets
+    slug, facets = search.edition.slug, search.catalog.facets
     for room in facets["room"].values():
-        yield Jump(room.label, gettext("Room"), page_path("schedule:room", edition.slug, room.value))
+        yield Jump(room.label, gettext("Room"), page_path("schedule:room", slug, room.value))
     for topic in facets["topic"].values():
-        yield Jump(topic.label, gettext("Topic"), page_path("papers:topic", edition.slug, topic.value))
+        yield Jump(topic.label, gettext("Topic"), page_path("papers:topic", slug, topic.value))
 
 
-def named_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
+def named_pages(search: PaperSearch) -> list[Jump]:
     """Return the pages of the days, rooms and topics that the search words name."""
     views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
     urls = {
-        page_path(views[filter_.facet], edition.slug, filter_.value)
+        page_path(views[filter_.facet], search.edition.slug, filter_.value)
         for filter_ in search.reading.filters
         if filter_.facet in views
     }
-    pages = [*day_pages(edition, search), *program_pages(edition, search)] if urls else []
+    pages = [*day_pages(search), *program_pages(search)] if urls else []
     return [page for page in pages if page.url in urls]

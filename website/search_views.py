@@ -125,7 +125,7 @@ def site_suggestions(request: HttpRequest) -> HttpResponse:
     context = {
         "results": results,
         "has_results": bool(parse_query(text)),
-        **suggestions_context(text, find_jumps(request, text, None), reverse("website:search")),
+        **suggestions_context(text, find_jumps(request, text), reverse("website:search")),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
@@ -152,7 +152,7 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
         "chips": search.papers.chips,
         "has_results": search.papers.has_criteria,
         **suggestions_context(
-            text, find_jumps(request, text, edition, search.papers), request.path.removesuffix("suggest")
+            text, find_jumps(request, text, search.papers), request.path.removesuffix("suggest")
         ),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
