@@ -202,16 +202,9 @@ class PaperSearch(PaperFilter):
         )
 
     @property
-    def filter_words(self) -> list[str]:
-        """The words that are filters, as they were typed without an operator."""
-        return [
-            self.reading.source_text(filter_) for filter_ in self.reading.filters if not filter_.is_explicit
-        ]
-
-    @property
     def plain_query(self) -> str:
         """Return the query string that searches for the words of filters as plain words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.filter_words])
+        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.reading.filter_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property

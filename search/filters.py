@@ -108,6 +108,11 @@ class Reading:
         """Return the words from which this filter was parsed."""
         return self.text[filter_.start : filter_.end]
 
+    @property
+    def filter_words(self) -> list[str]:
+        """The words that are filters, as they were typed without an operator."""
+        return [self.source_text(filter_) for filter_ in self.filters if not filter_.is_explicit]
+
 
 @dataclass(frozen=True, slots=True)
 class _Token:

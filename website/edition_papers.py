@@ -15,7 +15,6 @@ from pagecache.keys import SEARCH_PARAMETERS
 from papers.catalog import Catalog
 from papers.facets import FACETS, SORTS
 from papers.paper_search import PaperSearch, typed_words
-from search.filters import Filter
 from search.query import Query, parse_query
 
 # The parameter `kind` is taken: it selects the tab, such as papers or people.
@@ -65,12 +64,6 @@ class EditionPapers(PaperSearch):
         return parse_query(self.unfiltered)
 
     @property
-    def _filters_except_topics(self) -> list[Filter]:
-        return [
-            filter_ for filter_ in self.reading.filters if filter_.facet != "topic" or filter_.is_explicit
-        ]
-
-    @property
     def has_criteria(self) -> bool:
         """Whether the search has a word or a filter."""
         return bool(self.paper_query or self.values)
@@ -98,7 +91,9 @@ class EditionPapers(PaperSearch):
     @property
     def unfiltered(self) -> str:
         """The words without those that were read as filters, except names of topics."""
-        return self.reading.without(self._filters_except_topics)
+        return self.reading.without(
+            filter_ for filter_ in self.reading.filters if filter_.facet != "topic" or filter_.is_explicit
+        )
 
     @property
     def unfiltered_address(self) -> str:

@@ -1,6 +1,5 @@
 """The search in an edition, for papers, people, sessions, talks and pages."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -36,6 +35,7 @@ class EditionSearch(ResultSections):
         self.papers = EditionPapers(parameters, edition, KINDS, at)
         # This raises an error if a parameter is invalid.
         self.chosen = self.papers.chosen
+        self.tab = str(self.chosen["tab"])
 
     def add_hits(self, query: Query, hits: Hits) -> None:
         """Store the hits by kind, under the chosen filters."""
@@ -102,10 +102,6 @@ class EditionSearch(ResultSections):
     def shows_facets(self) -> bool:
         return bool((self.papers.facets and self.keys["paper"]) or self.papers.has_paper_facet)
 
-    @property
-    def tab(self) -> str:
-        return str(self.chosen["tab"])
-
     def parameters(self) -> dict[str, object]:
         papers = self.papers
         facets = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
@@ -136,19 +132,8 @@ def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An example of a search."""
-
-    text: str
-
-    @property
-    def query(self) -> str:
-        return urlencode({"q": self.text})
-
-
-def examples(search: EditionPapers) -> list[Example]:
-    """Return example searches that have results in this edition."""
+def examples(search: EditionPapers) -> list[tuple[str, str]]:
+    """Return example searches that have results in this edition, each with its query string."""
     facets = search.catalog.facets
     days = [date.fromisoformat(choice.value) for choice in facets["day"].values() if choice.bits]
     topics = sorted(facets["topic"].values(), key=lambda topic: -topic.bits.bit_count())
@@ -166,4 +151,4 @@ def examples(search: EditionPapers) -> list[Example]:
         texts.append(gettext("tutorials"))
     if "invited_talk" in facets["kind"]:
         texts.append(gettext("invited talks"))
-    return [Example(text) for text in texts]
+    return [(text, urlencode({"q": text})) for text in texts]

@@ -34,16 +34,14 @@ class Section:
 class ResultSections:
     """The primary keys of the results by kind (`keys`), best first, and the sections of a page of them."""
 
+    # The kind to which the page is limited, or an empty string.
+    tab: str
+
     def __init__(self, edition: Edition | None = None) -> None:
         self.edition = edition
         self.query = Query()
         self.best_kinds: set[str] = set()
         self.keys: dict[str, list[int]] = {kind: [] for kind in KINDS}
-
-    @property
-    def tab(self) -> str:
-        """The kind to which the page is limited, or an empty string."""
-        raise NotImplementedError
 
     @property
     def is_of_all_years(self) -> bool:

@@ -16,7 +16,7 @@ from papers.facets import FACETS, Facet, FacetChoice
 from papers.models import Topic
 from papers.paper_search import PLAIN_SEPARATOR, Chip, typed_words
 from search.engine import area_key, area_word, edition_word, kind_word
-from search.filters import Filter, Reading, read_filters, site_vocabulary
+from search.filters import Reading, read_filters, site_vocabulary
 from search.hits import MAX_HITS, Hit, Hits, count_by_scope, find_documents
 from search.query import Query, parse_query
 from website.search_results import KINDS
@@ -47,7 +47,7 @@ class SiteSearch(ResultSections):
         self.given_facets = {
             name: chosen[parameter] for name, parameter in PARAMETERS.items() if chosen[parameter]
         }
-        self._tab = chosen["kind"]
+        self.tab = chosen["kind"]
         self.values = {
             **self.given_facets,
             **{filter_.facet: filter_.value for filter_ in self.reading.filters},
@@ -74,10 +74,6 @@ class SiteSearch(ResultSections):
     @property
     def shows_facets(self) -> bool:
         return bool(self.facets)
-
-    @property
-    def tab(self) -> str:
-        return self._tab
 
     def parameters(self) -> dict[str, object]:
         facets = {PARAMETERS[name]: value for name, value in self.given_facets.items()}
@@ -173,18 +169,9 @@ class SiteSearch(ResultSections):
         ]
 
     @property
-    def filter_words(self) -> list[str]:
-        """The words that name an edition, as they were typed without an operator."""
-        return [self.reading.source_text(filter_) for filter_ in self._named_filters]
-
-    @property
-    def _named_filters(self) -> list[Filter]:
-        return [filter_ for filter_ in self.reading.filters if not filter_.is_explicit]
-
-    @property
     def plain_query(self) -> str:
         """Return the query string that searches for the names of editions as plain words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.filter_words])
+        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.reading.filter_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
