@@ -98,9 +98,10 @@ class MergeAdmin(ContentAdmin):
         comparison = side_by_side(rows, self.visible_to(request))
         problems: list[str] = []
         if request.method == "POST":
-            response = self.decide(request, comparison, problems)
-            if response is not None:
-                return response
+            try:
+                return self.decide(request, comparison)
+            except merge.CannotMergeError as error:
+                problems = error.reasons
         context = self.page_context(
             request,
             gettext("Are these the same person or institution?"),
@@ -113,10 +114,8 @@ class MergeAdmin(ContentAdmin):
         )
         return TemplateResponse(request, "admin/people/compare.html", context)
 
-    def decide(
-        self, request: HttpRequest, comparison: SideBySide, problems: list[str]
-    ) -> HttpResponse | None:
-        """Merge or mark as distinct, and redirect. Otherwise add messages to `problems`."""
+    def decide(self, request: HttpRequest, comparison: SideBySide) -> HttpResponse:
+        """Merge or mark as distinct, and redirect. Raise `CannotMergeError` if the rows cannot be merged."""
         rows = comparison.rows
         if "distinct" in request.POST:
             merge.mark_distinct(rows)
@@ -125,27 +124,21 @@ class MergeAdmin(ContentAdmin):
             self.message_user(request, message % {"names": row_names}, messages.SUCCESS)
             return redirect(self.next_address(request) or self.page_address("changelist"))
         if request.POST.get("seen") != comparison.fingerprint:
-            problems.append(gettext("Something changed after you opened the page. Review it again."))
-            return None
+            message = gettext("Something changed after you opened the page. Review it again.")
+            raise merge.CannotMergeError([message])
         rows_by_key = {str(row.pk): row for row in rows}
         survivor = rows_by_key.get(request.POST.get("keep", ""))
         if survivor is None:
-            problems.append(gettext("Choose which address to keep."))
-            return None
+            raise merge.CannotMergeError([gettext("Choose which address to keep.")])
         if uneditable_rows := self.used_elsewhere(request, comparison, survivor.pk):
             message = gettext("%(names)s: in editions that you can’t change. Keep that entry.")
-            problems.append(message % {"names": ", ".join(map(str, uneditable_rows))})
-            return None
+            raise merge.CannotMergeError([message % {"names": ", ".join(map(str, uneditable_rows))}])
         requested_keys = {
             field.name: request.POST.get(f"value-{field.name}", "") for field in comparison.lines
         }
         choices = {name: int(key) for name, key in requested_keys.items() if key in rows_by_key}
         hidden_names = [row.name for row in rows if str(row.pk) in request.POST.getlist("hide")]
-        try:
-            merged = merge.merge(survivor, rows, choices, hide=hidden_names, user=request.user)
-        except merge.CannotMergeError as error:
-            problems += error.reasons
-            return None
+        merged = merge.merge(survivor, rows, choices, hide=hidden_names, user=request.user)
         self.message_user(request, self.merge_message(merged, rows), messages.SUCCESS)
         return redirect(self.next_address(request) or self.page_address("change", survivor.pk))
 
@@ -318,18 +311,10 @@ class SplitAdmin(MergeAdmin):
         (column,) = compared_people([person], self.visible_to(request), limit=None)
         problems: list[str] = []
         if request.method == "POST":
-            new_person = self.divide(request, person, column, problems)
-            if new_person is not None:
-                values = {"new": new_person, "person": person}
-                text = gettext("%(new)s was split from %(person)s.") % values
-                reference = f"{self.opts.label_lower}:{new_person.pk}"
-                change_set = split.split_change_sets().get(reference=reference)
-                unsplit_url = self.page_address("unsplit", change_set.pk)
-                message = format_html(
-                    '{} <a href="{}">{}</a>', text, unsplit_url, gettext("Revert the split")
-                )
-                self.message_user(request, message, messages.SUCCESS)
-                return redirect(self.compare_address([person.pk, new_person.pk]))
+            try:
+                return self.divide(request, person, column)
+            except ValidationError as error:
+                problems = error.messages
         context = self.page_context(
             request,
             gettext("Split: %(person)s") % {"person": person},
@@ -342,16 +327,15 @@ class SplitAdmin(MergeAdmin):
         )
         return TemplateResponse(request, "admin/people/split.html", context)
 
-    def divide(
-        self, request: HttpRequest, person: Person, column: ComparedRow, problems: list[str]
-    ) -> Person | None:
-        """Move the chosen rows to a new person. Otherwise add messages to `problems`."""
+    def divide(self, request: HttpRequest, person: Person, column: ComparedRow) -> HttpResponse:
+        """Move the chosen rows to a new person, and redirect. Raise `ValidationError` if this is impossible."""
         rows_by_key = column.by_key()
         keys_by_model: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
             if key in rows_by_key:
                 keys_by_model[type(rows_by_key[key])].append(rows_by_key[key].pk)
         name = " ".join(request.POST.get("name", "").split())
+        problems = []
         if not name:
             problems.append(gettext("Enter the new person's name."))
         if not keys_by_model:
@@ -361,12 +345,14 @@ class SplitAdmin(MergeAdmin):
             if access.rows(model._default_manager.filter(pk__in=keys), "change").count() < len(keys):
                 problems.append(gettext("Some of it is in editions that you can’t change."))
         if problems:
-            return None
-        try:
-            return split.split(person, name, keys_by_model, request.user)
-        except ValidationError as error:
-            problems += error.messages
-            return None
+            raise ValidationError(problems)
+        new_person = split.split(person, name, keys_by_model, request.user)
+        text = gettext("%(new)s was split from %(person)s.") % {"new": new_person, "person": person}
+        change_set = split.split_change_sets().get(reference=f"{self.opts.label_lower}:{new_person.pk}")
+        unsplit_url = self.page_address("unsplit", change_set.pk)
+        message = format_html('{} <a href="{}">{}</a>', text, unsplit_url, gettext("Revert the split"))
+        self.message_user(request, message, messages.SUCCESS)
+        return redirect(self.compare_address([person.pk, new_person.pk]))
 
     def unsplit_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Preview the revert of a split. With POST, revert it."""

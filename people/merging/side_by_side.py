@@ -133,12 +133,7 @@ class SideBySide:
 type VisibleRows = Callable[[type[Model]], QuerySet[Model]]
 
 
-def all_rows(model: type[Model]) -> QuerySet[Model]:
-    """Return all rows of a model."""
-    return model._default_manager.all()
-
-
-def side_by_side(rows: Sequence[Mergeable], visible_rows: VisibleRows = all_rows) -> SideBySide:
+def side_by_side(rows: Sequence[Mergeable], visible_rows: VisibleRows) -> SideBySide:
     """Compare people or institutions. The number of queries does not depend on the number of rows."""
     people = [row for row in rows if isinstance(row, Person)]
     institutions = [row for row in rows if isinstance(row, Institution)]
@@ -179,7 +174,7 @@ def _compared_field(rows: Sequence[Mergeable], name: str, chosen_key: int, hidde
 
 
 def compared_people(
-    people: Sequence[Person], visible_rows: VisibleRows = all_rows, limit: int | None = MAX_CONTRIBUTIONS
+    people: Sequence[Person], visible_rows: VisibleRows, limit: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
     """Return the names and contributions of people, at most `limit` contributions of each."""
     prefetches = [
