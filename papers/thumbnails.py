@@ -93,8 +93,10 @@ def update_for_paper(instance: Paper, **_kwargs: Any) -> None:
         _enqueue(instance.pk)
 
 
-def update_for_material(instance: Material, **_kwargs: Any) -> None:
-    if instance.kind == Material.Kind.PDF and instance.file:
+def update_for_material(instance: Material, created: bool = True, **_kwargs: Any) -> None:
+    is_stored_pdf = instance.kind == Material.Kind.PDF and instance.file
+    # A changed material may have been the source of the thumbnail.
+    if is_stored_pdf or (not created and instance.paper.thumbnail):
         _enqueue(instance.paper_id)
 
 

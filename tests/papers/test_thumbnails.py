@@ -77,6 +77,26 @@ def test_thumbnail_is_of_the_teaser_or_else_of_the_first_page_of_the_pdf(
     assert shown_thumbnails(client) == []
 
 
+@pytest.mark.parametrize("changes", [{"kind": "slides"}, {"file": "", "url": "https://example.org/a.pdf"}])
+def test_thumbnail_goes_when_the_material_is_no_longer_an_uploaded_pdf(
+    edition: Edition,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    changes: dict[str, str],
+) -> None:
+    paper = make.make_paper(edition)
+    with django_capture_on_commit_callbacks(execute=True):
+        material = make.make_material(paper)
+        material.file.save("paper.pdf", make_picture("PDF", (600, 800)))
+    assert stored_thumbnail(paper)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        for name, value in changes.items():
+            setattr(material, name, value)
+        material.save()
+
+    assert stored_thumbnail(paper) == ""
+
+
 def test_same_file_is_rendered_once(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
     paper = make.make_paper(edition)
     paper.teaser.save("teaser.png", make_picture())
