@@ -41,6 +41,9 @@ def cache_control(request: HttpRequest, name: str) -> str:
 
     No reader has access to files that no row refers to.
     """
+    if "\0" in name:
+        # PostgreSQL rejects such a text.
+        return ""
     fields = [(model, field) for model, field in file_fields() if name.startswith(str(field.upload_to))]
     # A smaller copy has the access of its original.
     copy = COPY.fullmatch(name)

@@ -135,7 +135,9 @@ def test_uploaded_image_is_inline_and_html_a_sandboxed_attachment(https_client: 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["../settings.py", "%2e%2e/secret-key", "/etc/passwd", "logos", "a%00b"])
+@pytest.mark.parametrize(
+    "name", ["../settings.py", "%2e%2e/secret-key", "/etc/passwd", "logos", "a%00b", "people/a%00b.png"]
+)
 def test_invalid_media_path_is_refused(client: Client, name: str) -> None:
     default_storage.save("logos/pixel.png", ContentFile(b"x"))
 
