@@ -17,17 +17,9 @@ from search.models import Document, Indexed, Word
 BATCH_ROWS = 1000
 # Far longer than any abstract, to bound the size of a document. PostgreSQL counts positions up to 16,383.
 MAX_WORDS = 10_000
+ROW_FIELDS = ["kind", "object_id"]
 UPDATED_FIELDS = [
-    "key",
-    "edition",
-    "year",
-    "title",
-    "people",
-    "topic",
-    "awards",
-    "body",
-    "scope",
-    "fingerprint",
+    field.name for field in Document._meta.concrete_fields if field.name not in ["id", *ROW_FIELDS]
 ]
 # Part of every fingerprint. Increase it to rebuild all documents, for example after a change of the folding.
 FOLDING_VERSION = 1
@@ -97,7 +89,7 @@ def index_documents(documents: Iterable[DocumentRecord]) -> int:
             Document.objects.bulk_create(
                 rows.values(),
                 update_conflicts=True,
-                unique_fields=["kind", "object_id"],
+                unique_fields=ROW_FIELDS,
                 update_fields=UPDATED_FIELDS,
             )
             changed += len(rows)
