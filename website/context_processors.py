@@ -61,7 +61,7 @@ def site(request: HttpRequest) -> dict[str, object]:
             reverse("website:edition_search", args=[framing.slug]) if framing else reverse("website:search")
         ),
         "colors_url": framing and colors_url(framing, timezone.now()),
-        "canonical_url": canonical_url(request, edition),
+        "canonical_url": f"{settings.SITE_URL}{canonical_path(request, edition)}",
         "languages": language_links(request, edition),
         "head": Head(tags=open_graph("website", "", edition_card(edition) if edition else None)),
         "feeds": feeds(edition),
@@ -88,12 +88,8 @@ def preview_bar(request: HttpRequest) -> dict[str, object] | None:
     }
 
 
-def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
-    """Return the canonical address of this page, without parameters such as `utm_source`."""
-    return f"{settings.SITE_URL}{canonical_path(request, edition)}"
-
-
 def canonical_path(request: HttpRequest, edition: Edition | None) -> str:
+    """Return the canonical path of this page, without parameters such as `utm_source`."""
     path = edition.get_absolute_url() if edition and request.path == reverse("website:home") else request.path
     parameters = query_parameters(request)
     canonical = {name: value for name in CANONICAL_PARAMETERS if (value := parameters.get(name, ""))}

@@ -328,7 +328,7 @@ class SplitAdmin(MergeAdmin):
         return TemplateResponse(request, "admin/people/split.html", context)
 
     def divide(self, request: HttpRequest, person: Person, column: ComparedRow) -> HttpResponse:
-        """Move the chosen rows to a new person, and redirect. Raise `ValidationError` if this is impossible."""
+        """Move the chosen rows to a new person, and redirect. Raise `ValidationError` if this fails."""
         rows_by_key = column.by_key()
         keys_by_model: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
