@@ -1,6 +1,6 @@
 """The public papers of an edition by facet value, as bitmaps that are cached per revision.
 
-Filtering takes one `&`, and counting one `bit_count()`. `papers.facets` has the choices of pages.
+Filtering takes one `&`, and counting one `bit_count()`. `papers.paper_search` has the choices of pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

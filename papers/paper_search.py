@@ -4,7 +4,7 @@ The list of papers, its files and the search of the edition have the same result
 also name facets (`search.filters`), which links contain as parameters.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -13,20 +13,32 @@ from typing import Any, ClassVar
 from django import forms
 from django.http import QueryDict
 from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
-from papers.catalog import Catalog
-from papers.facets import FACETS, SORTS, PaperFilter
+from content.pagination import BadParameter
+from papers.catalog import Catalog, FacetValue, catalog
+from papers.facets import FACETS, GROUPS, SORTS, VIEWS, Facet, FacetChoice
 from papers.models import Authorship
+from papers.rows import PaperRow
 from papers.search_words import SearchWords, search_words
+from people.models import Institution
 from search.filters import Filter, Reading, read_filters
 from search.freshness import update_index
 from search.hits import Hits, find_or_correct, matching_keys
 from search.query import MAX_QUERY_CHARS, Query, parse_query
 
+MAX_WORDS = 100
+# The number of institutions to choose from.
+MAX_CHOICES = 50
+MAIN_TRACK = _("Main track")
+NO_TOPIC = _("Other papers")
 # Removing a filter of these facets searches for its words instead, because they may occur in papers.
 NAMED_FACETS = frozenset(("topic", "room"))
 PLAIN_SEPARATOR = ","
+# Choices with their numbers of papers.
+type Counted = list[tuple[FacetValue, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +57,52 @@ def typed_words(parameters: QueryDict) -> tuple[str, list[str]]:
     return text[:MAX_QUERY_CHARS].strip(), [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
 
 
-class PaperSearch(PaperFilter):
-    """Form of the words, facets and order of a list of papers. `look_up` runs the search.
+class PaperSearch(forms.Form):
+    """Form of the words, facets, order, groups and view of a list of papers. `look_up` runs the search.
 
     Facets that the words name count as chosen. By default, results are sorted by relevance if words are left,
-    by time if all words name facets, and else by title.
+    by time if all words name facets, and else by title. Unknown parameters are ignored.
+
+    Every state of the list has one address: parameters are in the order of the fields, without defaults.
     """
 
+    # Parameters of fields whose own names are used for other parameters.
+    PARAMETERS: ClassVar[Mapping[str, str]] = {}
     # Labels of facets that differ from `FACETS`.
     CHIP_LABELS: ClassVar[dict[str, Any]] = {}
     # Parameters besides facets that the search form sends as hidden inputs.
     HIDDEN_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
 
+    q = forms.CharField(label=_("Words"), max_length=MAX_WORDS, required=False)
+    plain = forms.CharField(widget=forms.HiddenInput, required=False)
+    sort = forms.ChoiceField(label=_("Sort"), choices=[*SORTS.items()], required=False)
+    seed = forms.RegexField(
+        "^[1-9][0-9]{0,5}$",
+        label=SORTS["random"],
+        required=False,
+        error_messages={"invalid": _("Enter a number up to 999999.")},
+    )
+    by = forms.ChoiceField(label=_("Group"), choices=[*GROUPS.items()], required=False)
+    view = forms.ChoiceField(label=pgettext_lazy("noun", "View"), choices=[*VIEWS.items()], required=False)
+
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         self.edition, self.at = edition, at
         self.text, self.plain_words = typed_words(parameters)
         self.given_facets = [name for name in FACETS if parameters.get(self.add_prefix(name))]
-        state = parameters.copy()
-        state["plain"] = PLAIN_SEPARATOR.join(self.plain_words)
+        self.parameters = parameters.copy()
+        self.parameters["plain"] = PLAIN_SEPARATOR.join(self.plain_words)
         for filter_ in self.reading.filters:
-            state[self.add_prefix(filter_.facet)] = filter_.value
-        super().__init__(state, edition, at)
-        self.fields["plain"] = forms.CharField(required=False)
-        self.order_fields(["q", "plain"])
-        self.defaults["sort"] = self.default_sort
+            self.parameters[self.add_prefix(filter_.facet)] = filter_.value
+        super().__init__(self.parameters)
+        self.catalog = self.read_catalog()
+        for name in FACETS:
+            field = forms.MultipleChoiceField if name == "has" else forms.ChoiceField
+            choices = self.catalog.facets[name].values()
+            options = [(choice.value, choice.label) for choice in choices]
+            self.fields[name] = field(choices=options, required=False)
+        self.order_fields(["q", "plain", *FACETS, "sort", "seed", "by", "view"])
+        # Addresses omit parameters with these values.
+        self.defaults = {"sort": self.default_sort, "view": "compact"}
         self.ranks: dict[int, int] = {}
         self.matched_keys: Collection[int] = ()
         self.searched_query = Query()
@@ -88,18 +122,45 @@ class PaperSearch(PaperFilter):
 
     def read_catalog(self) -> Catalog:
         """Return the catalog. With words, its facets include values that no paper has."""
-        return self.words.catalog if self.text else super().read_catalog()
+        return self.words.catalog if self.text else catalog(self.edition, self.at)
 
     @property
     def default_sort(self) -> str:
         return "relevance" if self.reading.words else "schedule" if self.text else "title"
 
-    @property
-    def sorts(self) -> dict[str, object]:
-        relevance = {"relevance": SORTS["relevance"]} if self.paper_query else {}
-        return {**relevance, **super().sorts}
-
     # Parameters
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the parameter of a field."""
+        return self.PARAMETERS.get(field_name, field_name)
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The cleaned parameters; raises `BadParameter` for the first invalid one."""
+        for name, errors in self.errors.items():
+            parameter = self.add_prefix(name)
+            values = [value for value in self.parameters.getlist(parameter) if value] or [""]
+            raise BadParameter(parameter, values[-1], f"{errors[0]}")
+        return self.cleaned_data
+
+    @cached_property
+    def values(self) -> dict[str, list[str]]:
+        """The chosen values of each facet, those of `has` in the order of the catalog."""
+        chosen = self.chosen
+        values = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
+        has = [kind for kind in self.catalog.facets["has"] if kind in chosen["has"]]
+        return {**values, "has": has} if has else values
+
+    def query(self, without: Iterable[str] = (), **changes: str | list[str]) -> str:
+        """Return the query string of the first page, with these changes and `without` some parameters."""
+        state = {**self.chosen, **self.values, **changes}
+        omitted = {*without} if state["sort"] == "random" else {*without, "seed"}
+        parameters = {
+            self.add_prefix(name): state[name]
+            for name in self.fields
+            if name not in omitted and state[name] and state[name] != self.defaults.get(name)
+        }
+        return urlencode(parameters, doseq=True)
 
     def clean(self) -> None:
         """Remove the words that name facets from the words to search for."""
@@ -139,6 +200,11 @@ class PaperSearch(PaperFilter):
             rows = Authorship.objects.published(self.at).filter(paper__edition=self.edition)
             self.matched_keys = [*rows.filter(person__in=people).order_by().values_list("paper", flat=True)]
 
+    @property
+    def matching(self) -> int:
+        """The bitmap of the matching papers."""
+        return self.catalog.matching(self.values) & self.text_matches
+
     @cached_property
     def text_matches(self) -> int:
         """The bitmap of the papers that match the words. One query for each word if all are excluded."""
@@ -161,6 +227,103 @@ class PaperSearch(PaperFilter):
         return self.catalog.sorted_keys(
             self.matching, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranks
         )
+
+    # Choices
+
+    @cached_property
+    def facets(self) -> list[Facet]:
+        """The facets with several choices or a chosen one. Choices without papers are omitted."""
+        facets = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
+        return [facet for facet in facets if len(facet.choices) > 1 or facet.chosen]
+
+    def _choices(self, name: str) -> list[FacetChoice]:
+        chosen = self.values.get(name, [])
+        # A paper can have several materials, so chosen kinds limit the counts of the other kinds.
+        papers = self.catalog.matching(self.values, ignored="" if name == "has" else name) & self.text_matches
+        counted = [
+            (choice, number)
+            for choice in self.catalog.facets[name].values()
+            if (number := (choice.bits & papers).bit_count()) or choice.value in chosen
+        ]
+        if name == "topic":
+            # Offer top-level topics, and the subtopics of the chosen topic and of its ancestors.
+            open_parents = {"", *(parent for slug in chosen for parent in self._branch(slug))}
+            counted = [(choice, number) for choice, number in counted if choice.parent in open_parents]
+        elif name == "institution":
+            counted = self._most_frequent(counted, chosen)
+        return [
+            FacetChoice(
+                choice.label,
+                number,
+                self._toggle_query(name, choice.value),
+                choice.value in chosen,
+                len(self._branch(choice.parent)),
+                choice.value,
+            )
+            for choice, number in counted
+        ]
+
+    def _toggle_query(self, name: str, value: str) -> str:
+        chosen = self.values.get(name, [])
+        if name == "has":
+            return self.query(has=sorted({*chosen} ^ {value}, key=list(self.catalog.facets["has"]).index))
+        return self.query(without=[name]) if value in chosen else self.query(**{name: value})
+
+    def _branch(self, slug: str) -> list[str]:
+        """Return the slugs of a topic and of those above it. Empty if there is no such topic."""
+        topics, branch = self.catalog.facets["topic"], []
+        while slug in topics:
+            branch.append(slug)
+            slug = topics[slug].parent
+        return branch
+
+    def _most_frequent(self, counted: Counted, chosen: list[str]) -> Counted:
+        """Return the institutions with the most papers, with their current names. At most one query."""
+        ranked = sorted(counted, key=lambda pair: (pair[0].value not in chosen, -pair[1]))[:MAX_CHOICES]
+        rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
+        names = dict(rows.values_list("slug", "name"))
+        return [(replace(choice, name=names.get(choice.value, "")), number) for choice, number in ranked]
+
+    # Order and groups
+
+    @property
+    def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
+        """Links to other sort orders, groups and views: label, query string, whether it is current."""
+        facets = self.catalog.facets
+        groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
+        options: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
+        return {name: self.option_links(name, labels) for name, labels in options.items() if len(labels) > 1}
+
+    @property
+    def sorts(self) -> dict[str, object]:
+        """The sort orders for which the papers have data, and by relevance if there are words."""
+        has_data = {
+            "relevance": bool(self.paper_query),
+            "schedule": bool(self.catalog.facets["day"]),
+            "board": self.catalog.has_boards,
+        }
+        return {name: label for name, label in SORTS.items() if has_data.get(name, True)}
+
+    def option_links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
+        """Return links to the values of a parameter: label, query, whether it is current."""
+        current = self.chosen[name] or self.defaults.get(name, "")
+        return [
+            (str(label), self.query(without=["seed"], **{name: value}), value == current)
+            for value, label in labels.items()
+        ]
+
+    def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
+        """Return the papers of a page by their topics or tracks. Empty if they are not grouped."""
+        groups: dict[str, list[PaperRow]] = {}
+        topics = self.catalog.facets["topic"]
+        for paper in page if self.chosen["by"] else ():
+            if self.chosen["by"] == "track":
+                name = paper.track or str(MAIN_TRACK)
+            else:
+                branch = self._branch(paper.topic.slug if paper.topic else "")
+                name = " / ".join(topics[slug].label for slug in reversed(branch)) or str(NO_TOPIC)
+            groups.setdefault(name, []).append(paper)
+        return groups
 
     # Links
 
