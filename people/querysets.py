@@ -6,8 +6,11 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from django.apps import apps
+from django.db.backends.signals import connection_created
 from django.db.models import Case, Count, Exists, F, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 from django.db.models.functions import Substr, Upper
+from django.db.models.sql.compiler import SQLCompiler
+from django.dispatch import receiver
 
 from content.querysets import ContentQuerySet, edition_public
 from content.row_values import related_model
@@ -38,14 +41,28 @@ def register_appearance(model: type[Model], appearance: Appearance) -> None:
     APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
 
 
+class Casefold(Upper):
+    """The text without the distinction of case. SQLite's own functions change only ASCII letters."""
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra_context: Any) -> Any:
+        return self.as_sql(compiler, connection, function="CASEFOLD", **extra_context)
+
+
+@receiver(connection_created)
+def add_casefold(connection: Any, **_kwargs: object) -> None:
+    """Add the SQL function of `Casefold` to each connection to SQLite."""
+    if connection.vendor == "sqlite":
+        connection.connection.create_function("CASEFOLD", 1, str.casefold, deterministic=True)
+
+
 def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
     """Fetch persons and annotate `shown_name`: the printed name, or the display name if that one is hidden.
 
     Case is ignored, because papers print names as their authors typed them.
     """
     names = apps.get_model("people", "PersonName")._base_manager
-    hidden_names = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
-    is_hidden = Exists(hidden_names.filter(capitals=Upper(OuterRef("name"))))
+    hidden_names = names.filter(person=OuterRef("person"), hidden=True).annotate(casefolded=Casefold("name"))
+    is_hidden = Exists(hidden_names.filter(casefolded=Casefold(OuterRef("name"))))
     shown_name = Case(When(is_hidden, then=F("person__name")), default=F("name"))
     return rows.select_related("person").annotate(shown_name=shown_name)
 
