@@ -22,8 +22,9 @@ from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.history import RowChange
 from content.history.public_past import formerly_public, keys_with_value
+from content.page_paths import page_path
 from content.pagination import paginate
-from papers.models import Authorship, Award, Paper, Topic
+from papers.models import Authorship, Award, Paper
 from papers.page_metadata import byline, byline_text, card_text, paper_head
 from papers.paper_search import PaperSearch
 from papers.related import find_related
@@ -72,19 +73,22 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
-    topics = edition.topics.published().select_related("parent__parent", "edition")
-    topic = get_object_or_404(topics, slug=slug)
+    topics = edition.topics.published()
+    topic = get_object_or_404(topics.select_related("parent__parent__parent"), slug=slug)
     page = paginate(request, edition.papers.published().in_topic(topic).by_title(), PAGE_SIZE)
     papers: Any = page.object_list
     page.object_list = papers.list_rows()
     context = {
         "topic": topic,
         "files_query": f"?topic={topic.slug}",
-        "subtopics": Topic.objects.published().filter(parent=topic).with_counts().select_related("edition"),
+        "subtopics": topics.filter(parent=topic).with_counts(),
         "page": page,
         "crumbs": [
             papers_crumb(edition),
-            *((ancestor.name, ancestor.get_absolute_url()) for ancestor in topic.ancestors),
+            *(
+                (ancestor.name, page_path("papers:topic", edition.slug, ancestor.slug))
+                for ancestor in topic.ancestors
+            ),
         ],
     }
     return render(request, "papers/topic.html", context)

@@ -3,13 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from operations.indexing.update import refresh
 from pagecache import per_revision
 from papers.models import Paper
+from papers.querysets import TOPIC_LEVELS
 from people.models import PersonName
 from tests import factories as make
 from tests.html_pages import read
@@ -205,6 +208,26 @@ def test_topic_page_shows_its_papers_and_those_of_subtopics(client: Client, edit
     assert page.texts("ul", "chips") == ["Faces 1"]
     crumbs = read(client, "/2021/topics/faces/").all("nav", "crumbs")[0]
     assert [link.text for link in crumbs.inside("a")] == ["Papers", "Vision"]
+
+
+def test_page_of_a_deep_topic_needs_no_more_queries(
+    client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    topic = None
+    for level in range(TOPIC_LEVELS):
+        topic = make.make_topic(edition, f"Level {level}", slug=f"level-{level}", parent=topic)
+    make.make_paper(edition, topic=topic)
+    client.get("/2021/topics/level-0/")
+    with CaptureQueriesContext(connection) as queries:
+        client.get("/2021/topics/level-0/")
+
+    with django_assert_num_queries(len(queries)):
+        page = read(client, "/2021/topics/level-3/")
+
+    links = page.all("nav", "crumbs")[0].inside("a")
+    assert [link.attributes["href"] for link in links[1:]] == [
+        f"/2021/topics/level-{level}/" for level in range(3)
+    ]
 
 
 def test_topic_without_a_public_paper_is_404(client: Client, edition: Edition) -> None:
