@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.db import transaction
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -57,11 +57,6 @@ def is_last_owner(membership: Membership) -> bool:
     owned_editions = owners.filter(edition__isnull=False).values("edition")
     owned_series = owners.filter(conference__isnull=False).values("conference")
     return editions.exclude(pk__in=owned_editions).exclude(conference__in=owned_series).exists()
-
-
-def members_of(edition: Edition) -> QuerySet[Membership]:
-    """Return the members of an edition and of its series."""
-    return Membership.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
 
 
 @transaction.atomic

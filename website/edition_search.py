@@ -85,10 +85,6 @@ class EditionSearch(ResultSections):
     # Properties that the page shows
 
     @property
-    def days(self) -> list[date]:
-        return self.papers.words.days
-
-    @property
     def topics(self) -> list[tuple[FacetValue, int]]:
         """The top-level topics with the numbers of their papers."""
         topics = self.papers.catalog.facets["topic"].values()

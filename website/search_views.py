@@ -109,10 +109,6 @@ def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpRespons
     return response
 
 
-def get_query_text(request: HttpRequest) -> str:
-    return request.GET.get("q", "")[:MAX_QUERY_CHARS].strip()
-
-
 def search_query_string(text: str, kind: str) -> str:
     return f"?{urlencode({name: value for name, value in (('q', text), ('kind', kind)) if value})}"
 
@@ -120,7 +116,7 @@ def search_query_string(text: str, kind: str) -> str:
 @require_safe
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
-    text, is_current = get_query_text(request), refreshed()
+    text, is_current = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), refreshed()
     results = search_results(suggest(text), parse_query(text), published_editions(request))
     context = {
         "results": results,

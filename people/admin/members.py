@@ -261,10 +261,9 @@ class MembershipAdmin(ScopedAdmin):
 def members_by_role(edition: Edition) -> list[Membership]:
     """Return the members of an edition and of its series, by role."""
     order = [*Role]
-    members = membership.members_of(edition).select_related(
-        "edition", "conference", "user__person_account__person"
-    )
-    return sorted(members, key=lambda member: order.index(Role(member.role)))
+    members = Membership.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
+    related = members.select_related("edition", "conference", "user__person_account__person")
+    return sorted(related, key=lambda member: order.index(Role(member.role)))
 
 
 def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> dict[str, str]:

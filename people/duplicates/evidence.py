@@ -106,11 +106,6 @@ class LikelyDuplicate:
         return tuple(code for code, _ in self.reasons)
 
 
-def has_other_orcid(first: PersonCandidate, second: PersonCandidate) -> bool:
-    """Return whether both people have ORCID iDs that differ."""
-    return bool(first.orcid and second.orcid and first.orcid != second.orcid)
-
-
 def weigh_evidence(
     first: PersonCandidate, second: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:

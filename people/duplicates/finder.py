@@ -15,7 +15,6 @@ from people.duplicates.evidence import (
     LikelyDuplicate,
     PersonCandidate,
     Reason,
-    has_other_orcid,
     probability,
     weigh_evidence,
 )
@@ -67,7 +66,9 @@ def find_duplicate_people(
     other_pairs = (pair for pair in candidate_pairs(people) if pair not in kept_apart_pairs)
     for left, right in chain(kept_apart_pairs, other_pairs):
         first, second = people[left], people[right]
-        if has_other_orcid(first, second) or (distinct and frozenset((first.key, second.key)) in distinct):
+        if first.orcid and second.orcid and first.orcid != second.orcid:
+            continue
+        if distinct and frozenset((first.key, second.key)) in distinct:
             continue
         match = best_match(first, second)
         is_kept_apart = (left, right) in kept_apart_pairs
