@@ -22,6 +22,10 @@ MAX_SUGGESTIONS = 8
 SUGGESTION_CANDIDATES = 250
 
 
+# The kind and the primary key of a row.
+type RowKey = tuple[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A found row. Scores are comparable only within one search."""
@@ -32,6 +36,10 @@ class Hit:
     score: float
     # The marker words of its document.
     scope: str = ""
+
+    @property
+    def row(self) -> RowKey:
+        return self.kind, self.object_id
 
 
 @dataclass(frozen=True)

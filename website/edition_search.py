@@ -14,7 +14,7 @@ from papers.catalog import FacetValue
 from papers.paper_search import PLAIN_SEPARATOR
 from schedule.models import Presentation, Session
 from schedule.querysets import BREAK_KINDS, of_kind
-from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hit, Hits, find_documents, suggest
+from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hits, RowKey, find_documents, suggest
 from search.query import Query
 from website.edition_papers import EditionPapers
 from website.search_results import KINDS
@@ -67,20 +67,20 @@ class EditionSearch(ResultSections):
         matching = {*rows.order_by().filter(pk__in=keys).values_list("pk", flat=True)} if keys else ()
         return [key for key in keys if key in matching]
 
-    def suggestions(self) -> tuple[list[Hit], Query]:
-        """Return the best hits under the filters that the words name, and the query of the other words."""
+    def suggestions(self) -> tuple[list[RowKey], Query]:
+        """Return the best rows under the filters that the words name, and the query of the other words."""
         query, edition_key = self.papers.other_query, self.edition.pk
         text = self.papers.unfiltered
         if not self.papers.values:
-            return suggest(text, edition_key), query
+            return [hit.row for hit in suggest(text, edition_key)], query
         hits = suggest(text, edition_key, limit=SUGGESTION_CANDIDATES)
         self.add_hits(query, Hits(tuple(hits), len(hits)))
         pairs = {(kind, key) for kind, keys in self.keys.items() for key in keys}
         if query:
-            return [hit for hit in hits if (hit.kind, hit.object_id) in pairs][:MAX_SUGGESTIONS], query
+            return [hit.row for hit in hits if hit.row in pairs][:MAX_SUGGESTIONS], query
         timed_pairs = [(kind, key) for kind in TIMED_KINDS for key in self.keys[kind]]
         shown_pairs = [*timed_pairs[: MAX_SUGGESTIONS // 2], *(("paper", key) for key in self.keys["paper"])]
-        return [Hit(kind, key, edition_key, 0) for kind, key in shown_pairs[:MAX_SUGGESTIONS]], query
+        return shown_pairs[:MAX_SUGGESTIONS], query
 
     # Properties that the page shows
 

@@ -21,7 +21,7 @@ from people.rows import PersonLink
 from schedule.models import Presentation, Session, SessionRole, Speaker
 from schedule.next_appearances import NextAppearance, next_appearances
 from search.highlighting import excerpt, highlight
-from search.hits import Hit
+from search.hits import RowKey
 from search.query import Field, Query
 
 # The kinds of results, with the labels of their tabs.
@@ -58,45 +58,35 @@ class SearchResult:
 
 
 def search_results(
-    hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
-) -> list[SearchResult]:
-    """Return the results for these hits, in their order, if they are public and in these editions."""
-    return [*results_by_hit(hits, query, editions, edition).values()]
-
-
-def results_by_hit(
-    hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
-) -> dict[Hit, SearchResult]:
-    """Return the results by hit, in the order of the hits, if they are public and in these editions.
+    found: Collection[RowKey], query: Query, editions: Iterable[Edition], edition: Edition | None = None
+) -> dict[RowKey, SearchResult]:
+    """Return the results of the found rows, in their order, if they are public and in these editions.
 
     One query for each kind, and a second one for papers. One more for the people of sessions and talks, and
     one for the next appearances of people, which are limited to `edition` if it is given.
     """
     editions_by_key = {row.pk: row for row in editions}
-    rows_by_hit: dict[Hit, Any] = {}
+    rows: dict[RowKey, Any] = {}
     for kind in KINDS:
-        hits_by_key = {hit.object_id: hit for hit in hits if hit.kind == kind}
-        rows = public_rows(kind).filter(pk__in=hits_by_key) if hits_by_key else ()
-        rows_by_hit |= {hits_by_key[row.pk]: row for row in rows}
-    people = [row.pk for hit, row in rows_by_hit.items() if hit.kind == "person"]
-    keys = {
-        kind: [row.pk for hit, row in rows_by_hit.items() if hit.kind == kind] for kind in ("session", "talk")
-    }
-    people_of_rows = people_by_row(keys["session"], keys["talk"])
-    for hit, row in rows_by_hit.items():
-        if hit.kind in keys:
-            row.shown_people = people_of_rows.get((hit.kind, row.pk), ())
+        keys = [key for found_kind, key in found if found_kind == kind]
+        if keys:
+            rows |= {(kind, row.pk): row for row in public_rows(kind).filter(pk__in=keys)}
+    people, sessions, talks = (
+        [key for row_kind, key in rows if row_kind == kind] for kind in ("person", "session", "talk")
+    )
+    for row_key, shown_people in people_by_row(sessions, talks).items():
+        rows[row_key].shown_people = shown_people
     appearances = next_appearances(people, [edition] if edition else [*editions_by_key.values()])
     results = {}
-    for hit in hits:
-        row = rows_by_hit.get(hit)
-        key = getattr(row, "edition_id", None)
+    for kind, key in found:
+        row = rows.get((kind, key))
+        edition_key = getattr(row, "edition_id", None)
         if row is None:
             continue
-        if hit.kind == "person":
-            results[hit] = person_result(row, query, appearances, editions_by_key, edition)
-        elif key is None or key in editions_by_key:
-            results[hit] = search_result(hit.kind, row, query, editions_by_key.get(key or 0))
+        if kind == "person":
+            results[kind, key] = person_result(row, query, appearances, editions_by_key, edition)
+        elif edition_key is None or edition_key in editions_by_key:
+            results[kind, key] = search_result(kind, row, query, editions_by_key.get(edition_key or 0))
     return results
 
 
@@ -186,10 +176,10 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
             note=row.topic.name if row.topic else "",
         )
     if kind == "session":
-        people, start, end, url = row.shown_people, row.start, row.end, row.get_absolute_url()
+        start, end, url = row.start, row.end, row.get_absolute_url()
         room_name = row.room.name if row.room else ""
     else:
-        people, start, end, room_name = row.shown_people, row.starts, row.ends, row.room_name or ""
+        start, end, room_name = row.starts, row.ends, row.room_name or ""
         if row.session:
             row.session.edition = edition
         url = row.get_absolute_url() + (f"#talk-{row.uid}" if row.session else "")
@@ -198,7 +188,7 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
         title,
         url,
         edition,
-        people_credits(people, query, edition),
+        people_credits(getattr(row, "shown_people", ()), query, edition),
         passage,
         start,
         end,

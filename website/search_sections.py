@@ -9,9 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from papers.rows import PaperRow
-from search.hits import Hit
 from search.query import Query
-from website.search_results import KINDS, SearchResult, marked_papers, results_by_hit
+from website.search_results import KINDS, SearchResult, marked_papers, search_results
 
 # The number of results of each kind that are shown with the papers.
 SHOWN_PER_KIND = {"person": 4, "session": 3, "talk": 3, "page": 3}
@@ -85,20 +84,17 @@ class ResultSections:
         self, keys_by_kind: dict[str, list[int]], editions: Iterable[Edition]
     ) -> list[Section]:
         """Return a section for each kind. It links to all results if it shows only some of them."""
-        hits_by_kind = {
-            kind: [Hit(kind, key, None, 0) for key in keys] for kind, keys in keys_by_kind.items()
-        }
-        all_hits = [hit for hits in hits_by_kind.values() for hit in hits]
-        results = results_by_hit(all_hits, self.query, editions, self.edition)
+        found = [(kind, key) for kind, keys in keys_by_kind.items() for key in keys]
+        results = search_results(found, self.query, editions, self.edition)
         return [
             Section(
                 kind,
                 str(KINDS[kind]),
-                [results[hit] for hit in hits if hit in results],
+                [results[kind, key] for key in keys if (kind, key) in results],
                 count := self.counts[kind],
-                self.text_query(tab=kind) if count > len(hits) and self.tab != kind else "",
+                self.text_query(tab=kind) if count > len(keys) and self.tab != kind else "",
             )
-            for kind, hits in hits_by_kind.items()
+            for kind, keys in keys_by_kind.items()
         ]
 
     def tabs(self) -> list[tuple[str, object, int | None, str]]:

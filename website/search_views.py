@@ -117,10 +117,10 @@ def search_query_string(text: str, kind: str) -> str:
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
     text, is_current = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), refreshed()
-    results = search_results(suggest(text), parse_query(text), published_editions(request))
+    found, query = [hit.row for hit in suggest(text)], parse_query(text)
     context = {
-        "results": results,
-        "has_results": bool(parse_query(text)),
+        "results": search_results(found, query, published_editions(request)).values(),
+        "has_results": bool(query),
         **suggestions_context(text, find_jumps(request, text), reverse("website:search")),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
@@ -141,10 +141,10 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Return the options in an edition: pages, and results under the filters that the words name."""
     is_current = refreshed()
     search = EditionSearch(request.GET, edition, timezone.now())
-    hits, query = search.suggestions()
+    found, query = search.suggestions()
     text = search.papers.text
     context = {
-        "results": search_results(hits, query, published_editions(request), edition),
+        "results": search_results(found, query, published_editions(request), edition).values(),
         "chips": search.papers.chips,
         "has_results": search.papers.has_criteria,
         **suggestions_context(
