@@ -14,6 +14,7 @@ from django.utils.translation import pgettext_lazy
 from conference.feeds import MAX_ENTRIES, AtomFeed, EditionFeed, writable
 from conference.models import Announcement, Edition
 from conference.page_metadata import absolute
+from content.array_lookup import AnyOf
 from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper
@@ -123,7 +124,7 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
     def items(self, text: str) -> list[Paper]:
         refresh()
         keys = matching_keys(parse_query(text), None, "paper")
-        papers = Paper.objects.published().filter(pk__in=keys)
+        papers = Paper.objects.published().filter(AnyOf("pk", keys))
         public_from = F("edition__papers_public_from")
         # As in `item_pubdate`.
         newest = Greatest(Coalesce("announced_at", public_from), public_from).desc()
