@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Greatest
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext, pgettext_lazy
 
 from conference.feeds import MAX_ENTRIES, AtomFeed, EditionFeed, writable
 from conference.models import Announcement, Edition
@@ -83,7 +83,9 @@ class PapersFeed(PaperEntries, EditionFeed):
     """Feed of the papers of an edition, newest first."""
 
     view = "website:papers_feed"
-    name = "papers"
+
+    def title(self, edition: Edition) -> str:
+        return gettext("%(name)s: papers") % {"name": edition.name}
 
     def link(self, edition: Edition) -> str:
         return absolute(reverse("papers:list", args=[edition.slug]))

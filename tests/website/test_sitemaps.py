@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from defusedxml.ElementTree import fromstring
 from django.test import Client
+from pytest_django import Settings
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
@@ -134,6 +135,19 @@ def test_papers_feed_is_valid_and_deterministic(client: Client, edition: Edition
     assert feed.findtext(f"{ATOM}updated") == "2021-02-01T00:00:00+00:00"
     assert all(feed.findtext(f"{ATOM}{name}") for name in ("id", "title"))
     assert client.get("/2021/papers.atom").content == client.get("/2021/papers.atom").content
+
+
+def test_titles_of_feeds_are_in_the_default_language(
+    client: Client, edition: Edition, settings: Settings
+) -> None:
+    settings.LANGUAGE_CODE = "de"
+    names = ("announcements", "changes", "papers")
+
+    titles = [fetch_xml(client, f"/2021/{name}.atom").findtext(f"{ATOM}title") for name in names]
+
+    assert titles == [
+        f"{edition.name}: {name}" for name in ("Ankündigungen", "Programmänderungen", "Beiträge")
+    ]
 
 
 def test_search_feed_lists_the_results(client: Client, edition: Edition) -> None:
