@@ -42,7 +42,14 @@ def register_appearance(model: type[Model], appearance: Appearance) -> None:
 
 
 class Casefold(Upper):
-    """The text without the distinction of case. SQLite's own functions change only ASCII letters."""
+    """The text without the distinction of case.
+
+    SQLite's own functions change only ASCII letters, and so do PostgreSQL's with the collation "C".
+    """
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **extra_context: Any) -> Any:
+        template = '%(function)s((%(expressions)s) COLLATE "und-x-icu")'
+        return self.as_sql(compiler, connection, template=template, **extra_context)
 
     def as_sqlite(self, compiler: SQLCompiler, connection: Any, **extra_context: Any) -> Any:
         return self.as_sql(compiler, connection, function="CASEFOLD", **extra_context)

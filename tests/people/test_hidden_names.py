@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
         ("jose  old", "Jose Old"),
         ("Jos\u00e9 Old", "Jose\u0301 Old"),
         ("JOS\u00c9 OLD", "Jos\u00e9 Old"),
+        ("JOSE WEISS OLD", "Jose Wei\u00df Old"),
     ],
 )
 def test_hidden_name_is_not_shown_in_any_spelling(
