@@ -103,8 +103,8 @@ def count_by_scope(query: Query) -> dict[str, int]:
     return index.count_by_scope(query)
 
 
-def suggest(text: str, edition: int | None = None, *, limit: int = MAX_SUGGESTIONS) -> list[Hit]:
-    """Find a few documents by title, people, topic and award, for suggestions while a visitor types."""
+def suggest(text: str, edition: int | None = None) -> list[Hit]:
+    """Find documents by title, people, topic and award, best first, for suggestions while a visitor types."""
     query = parse_query(text)
     if not query:
         return []
@@ -114,7 +114,7 @@ def suggest(text: str, edition: int | None = None, *, limit: int = MAX_SUGGESTIO
     hits_by_document = _find_in_head(index, query, markers, SUGGESTION_CANDIDATES)
     if is_replaced and len(hits_by_document) < MAX_SUGGESTIONS:
         hits_by_document = _find_in_head(engine(), query, markers, SUGGESTION_CANDIDATES)
-    return list(hits_by_document.values())[:limit]
+    return list(hits_by_document.values())[:SUGGESTION_CANDIDATES]
 
 
 def _find_hits(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:

@@ -14,13 +14,12 @@ from papers.catalog import FacetValue
 from papers.paper_search import PLAIN_SEPARATOR
 from schedule.models import Presentation, Session
 from schedule.querysets import BREAK_KINDS, of_kind
-from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hits, RowKey, find_documents, suggest
+from search.hits import MAX_HITS, MAX_SUGGESTIONS, Hits, RowKey, find_documents, suggest
 from search.query import Query
 from website.edition_papers import EditionPapers
 from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
-MAX_SUGGESTIONS = 8
 TIMED_KINDS = ("session", "talk")
 
 
@@ -68,16 +67,16 @@ class EditionSearch(ResultSections):
         return [key for key in keys if key in matching]
 
     def suggestions(self) -> tuple[list[RowKey], Query]:
-        """Return the best rows under the filters that the words name, and the query of the other words."""
+        """Return rows under the filters that the words name, best first, and the query of the other words."""
         query, edition_key = self.papers.other_query, self.edition.pk
         text = self.papers.unfiltered
+        hits = suggest(text, edition_key)
         if not self.papers.values:
-            return [hit.row for hit in suggest(text, edition_key)], query
-        hits = suggest(text, edition_key, limit=SUGGESTION_CANDIDATES)
+            return [hit.row for hit in hits], query
         self.add_hits(query, Hits(tuple(hits), len(hits)))
         pairs = {(kind, key) for kind, keys in self.keys.items() for key in keys}
         if query:
-            return [hit.row for hit in hits if hit.row in pairs][:MAX_SUGGESTIONS], query
+            return [hit.row for hit in hits if hit.row in pairs], query
         timed_pairs = [(kind, key) for kind in TIMED_KINDS for key in self.keys[kind]]
         shown_pairs = [*timed_pairs[: MAX_SUGGESTIONS // 2], *(("paper", key) for key in self.keys["paper"])]
         return shown_pairs[:MAX_SUGGESTIONS], query

@@ -21,7 +21,7 @@ from people.rows import PersonLink
 from schedule.models import Presentation, Session, SessionRole, Speaker
 from schedule.next_appearances import NextAppearance, next_appearances
 from search.highlighting import excerpt, highlight
-from search.hits import RowKey
+from search.hits import MAX_SUGGESTIONS, RowKey
 from search.query import Field, Query
 
 # The kinds of results, with the labels of their tabs.
@@ -88,6 +88,19 @@ def search_results(
         elif edition_key is None or edition_key in editions_by_key:
             results[kind, key] = search_result(kind, row, query, editions_by_key.get(edition_key or 0))
     return results
+
+
+def suggested_results(
+    found: Sequence[RowKey], query: Query, editions: Iterable[Edition], edition: Edition | None = None
+) -> list[SearchResult]:
+    """Return the first results of the found rows, as `search_results`.
+
+    Others take the place of rows that an index out of date contains although they are no longer public.
+    """
+    results = search_results(found[:MAX_SUGGESTIONS], query, editions, edition)
+    if len(results) < MAX_SUGGESTIONS < len(found):
+        results = search_results(found, query, editions, edition)
+    return list(results.values())[:MAX_SUGGESTIONS]
 
 
 def public_rows(kind: str) -> Any:

@@ -20,7 +20,7 @@ from search.hits import find_or_correct, suggest
 from search.query import MAX_QUERY_CHARS, describe_query, parse_query
 from website.edition_search import EditionSearch, examples
 from website.jumps import Jump, find_jumps
-from website.search_results import search_results
+from website.search_results import suggested_results
 from website.site_search import SiteSearch
 
 PAGE_SIZE = 20
@@ -119,7 +119,7 @@ def site_suggestions(request: HttpRequest) -> HttpResponse:
     text, is_current = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), refreshed()
     found, query = [hit.row for hit in suggest(text)], parse_query(text)
     context = {
-        "results": search_results(found, query, published_editions(request)).values(),
+        "results": suggested_results(found, query, published_editions(request)),
         "has_results": bool(query),
         **suggestions_context(text, find_jumps(request, text), reverse("website:search")),
     }
@@ -144,7 +144,7 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
     found, query = search.suggestions()
     text = search.papers.text
     context = {
-        "results": search_results(found, query, published_editions(request), edition).values(),
+        "results": suggested_results(found, query, published_editions(request), edition),
         "chips": search.papers.chips,
         "has_results": search.papers.has_criteria,
         **suggestions_context(

@@ -248,4 +248,4 @@ def test_suggestions_match_titles_and_people_only() -> None:
 @given(st.text(st.sampled_from("ae *:\"'-()&|!<>{}^\\%жé李\x00"), max_size=30))
 def test_any_text_is_searched_without_error(text: str) -> None:
     assert find_documents(parse_query(f"{text} year:1")).page == ()
-    assert len(suggest(text)) <= hits.MAX_SUGGESTIONS
+    assert len(suggest(text)) <= hits.SUGGESTION_CANDIDATES

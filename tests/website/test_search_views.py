@@ -216,6 +216,23 @@ def test_hit_whose_row_is_missing_is_omitted(client: Client, edition: Edition) -
     assert "On n graphs & nets" not in titles(read(client, "/2021/search/?q=graphs"))
 
 
+@pytest.mark.parametrize("path", ["/2021/search/suggest", "/search/suggest"])
+def test_other_rows_are_suggested_in_place_of_missing_ones(
+    client: Client, edition: Edition, path: str
+) -> None:
+    for number in range(20):
+        make.make_paper(edition, uid=f"n{number}", title=f"Nets {number}")
+    refresh()
+    documents = Document.objects.filter(kind="paper", key__startswith="n").order_by("-pk")
+    for number, key in enumerate(documents.values_list("pk", flat=True)[:10]):
+        Document.objects.filter(pk=key).update(object_id=999_000 + number)
+
+    page = Page(client.get(f"{path}?q=title:nets").text)
+
+    # The last option leads to all results.
+    assert len(page.all("a", role="option")) == 8 + 1
+
+
 @pytest.mark.parametrize("row_count", [1, 3])
 @pytest.mark.parametrize(("path", "queries"), [("/2021/search/", 16), ("/search/", 16)])
 def test_query_count_is_the_same_for_1_and_3_hits_of_each_kind(
