@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import quote
 
 from django.core.exceptions import ValidationError
@@ -307,6 +307,9 @@ class Material(Ordered, Content):
 
     objects = MaterialQuerySet.as_manager()
 
+    # The key of the paper in the database when the row was fetched. Its thumbnail may show the file.
+    stored_paper_id: int | None = None
+
     class Meta:
         ordering = ["paper", "position", "pk"]
         verbose_name = _("material")
@@ -321,6 +324,14 @@ class Material(Ordered, Content):
 
     def __str__(self) -> str:
         return self.label or self.get_kind_display()
+
+    @classmethod
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **kwargs: Any
+    ) -> Self:
+        row = super().from_db(db, field_names, values, **kwargs)
+        row.stored_paper_id = vars(row).get("paper_id")
+        return row
 
     @property
     def effective_license(self) -> License | None:

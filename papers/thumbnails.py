@@ -98,6 +98,8 @@ def update_for_material(instance: Material, created: bool = True, **_kwargs: Any
     # A changed material may have been the source of the thumbnail.
     if is_stored_pdf or (not created and instance.paper.thumbnail):
         _enqueue(instance.paper_id)
+    if instance.stored_paper_id not in (None, instance.paper_id):
+        _enqueue(instance.stored_paper_id)
 
 
 def connect_signals() -> None:

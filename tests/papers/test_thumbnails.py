@@ -97,6 +97,23 @@ def test_thumbnail_goes_when_the_material_is_no_longer_an_uploaded_pdf(
     assert stored_thumbnail(paper) == ""
 
 
+def test_thumbnail_goes_with_a_pdf_that_is_moved_to_another_paper(
+    edition: Edition, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    paper, other_paper = make.make_paper(edition), make.make_paper(edition)
+    with django_capture_on_commit_callbacks(execute=True):
+        make.make_material(paper).file.save("paper.pdf", make_picture("PDF", (600, 800)))
+    thumbnail = stored_thumbnail(paper)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        material = paper.materials.get()
+        material.paper = other_paper
+        material.save()
+
+    assert thumbnail
+    assert (stored_thumbnail(paper), stored_thumbnail(other_paper)) == ("", thumbnail)
+
+
 def test_same_file_is_rendered_once(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
     paper = make.make_paper(edition)
     paper.teaser.save("teaser.png", make_picture())
