@@ -249,7 +249,8 @@ def _trim_address(address: str) -> str:
             break
         if address[-1] not in ".,;:!?*_~)":
             break
-        address = address[:-1]
+        # A backslash escapes the sign after it.
+        address = address[:-1].removesuffix("\\")
     return address
 
 

@@ -175,6 +175,7 @@ def test_tilde_that_is_no_tie_stays(source: str) -> None:
         ("(http://a.example/(y))", "http://a.example/(y)"),
         ("see https://a.example/b_c_d, and", "https://a.example/b_c_d"),
         (r"https://a.example/\_z\%20;", "https://a.example/_z%20"),
+        (r"https://a.example/z\_ y", "https://a.example/z"),
         ("*https://a.example/*", "https://a.example/"),
         ("HTTPS://A.example/x!?", "HTTPS://A.example/x"),
         ("“https://a.example”", "https://a.example"),
