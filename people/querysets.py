@@ -62,15 +62,19 @@ def add_casefold(connection: Any, **_kwargs: object) -> None:
         connection.connection.create_function("CASEFOLD", 1, str.casefold, deterministic=True)
 
 
+def is_hidden() -> Exists:
+    """Return the condition that the name of a row is a hidden name of its person, ignoring case."""
+    names = apps.get_model("people", "PersonName")._base_manager
+    hidden_names = names.filter(person=OuterRef("person"), hidden=True).annotate(casefolded=Casefold("name"))
+    return Exists(hidden_names.filter(casefolded=Casefold(OuterRef("name"))))
+
+
 def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
     """Fetch persons and annotate `shown_name`: the printed name, or the display name if that one is hidden.
 
     Case is ignored, because papers print names as their authors typed them.
     """
-    names = apps.get_model("people", "PersonName")._base_manager
-    hidden_names = names.filter(person=OuterRef("person"), hidden=True).annotate(casefolded=Casefold("name"))
-    is_hidden = Exists(hidden_names.filter(casefolded=Casefold(OuterRef("name"))))
-    shown_name = Case(When(is_hidden, then=F("person__name")), default=F("name"))
+    shown_name = Case(When(is_hidden(), then=F("person__name")), default=F("name"))
     return rows.select_related("person").annotate(shown_name=shown_name)
 
 
@@ -216,8 +220,8 @@ class PersonNameQuerySet(PersonPartQuerySet["PersonName"]):
         return super().published(at).shown()
 
     def shown(self) -> Self:
-        """Return the names that are public if their people are."""
-        return self.filter(hidden=False)
+        """Return the names that are public if their people are: not hidden, in any capitals."""
+        return self.filter(~is_hidden(), hidden=False)
 
 
 class InstitutionQuerySet(LetteredQuerySet["Institution"]):

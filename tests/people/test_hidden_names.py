@@ -6,6 +6,7 @@ from django.test import Client
 from conference.models import Edition
 from exchange.exports.dump import dump
 from exchange.records import stated
+from people.merging.merge import merge
 from people.models import PersonName
 from tests import factories as make
 
@@ -35,3 +36,17 @@ def test_hidden_name_is_not_shown_in_any_spelling(
     assert ("Ana New" in page, "old</a>" in page.casefold()) == (True, False)
     (author,) = stated(dump(edition).papers[0].authors, ())
     assert author.person.name == "Ana New"
+
+
+def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(client: Client, edition: Edition) -> None:
+    person, other_person = make.make_person("Ana New"), make.make_person("Ana M. New")
+    for author in (person, other_person):
+        make.make_paper(edition, [author])
+    PersonName.objects.create(person=person, name="ANA OLD")
+    PersonName.objects.create(person=other_person, name="Ana Old", hidden=True)
+
+    merge(person, [other_person])
+
+    assert "ana old" not in client.get(person.get_absolute_url()).text.casefold()
+    assert person.uid in client.get("/search/?q=author:new").text
+    assert person.uid not in client.get("/search/?q=author:old").text
