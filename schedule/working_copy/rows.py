@@ -143,10 +143,16 @@ def _drop_duplicates(model: type[Content], names: list[str], states: States, pub
         }
         rows: Any = QuerySet(model).filter(**conditions).order_by().values_list("pk", *names)
         taken |= {tuple(row_values) for key, *row_values in rows if key not in states}
+    duplicate_keys = []
     for key in new_keys:
         if values[key] in taken:
-            del states[key]
+            duplicate_keys.append(key)
         taken.add(values[key])
+    for key in duplicate_keys:
+        del states[key]
+    if duplicate_keys:
+        # A dropped row keeps its public values, which another one may have taken over.
+        _drop_duplicates(model, names, states, public)
 
 
 def drop_dangling[M: Model](states_by_model: dict[type[M], States]) -> None:

@@ -497,6 +497,25 @@ def test_pending_role_of_a_merged_person_is_of_the_remaining_one(copy: WorkingCo
     assert SessionRole.objects.get(role="speaker").person == new
 
 
+def test_role_in_place_of_one_that_a_merge_duplicated_is_hidden(copy: WorkingCopy, user: User) -> None:
+    ann, bob, cy = (make.make_person(name) for name in ("Ann", "Bob", "Cy"))
+    role = make.add_role(get_session("s1"), ann, "speaker")
+    make.add_role(get_session("s1"), bob, "speaker")
+
+    def replace_ann() -> None:
+        changed = SessionRole.objects.get(pk=role.pk)
+        changed.person = cy
+        changed.save()
+        make.add_role(get_session("s1"), ann, "speaker")
+
+    edit_copies(user, replace_ann)
+    Person.objects.filter(pk=cy.pk).update(merged_into=bob)
+    with show_working_copy(open_copies()):
+        people = {*SessionRole.objects.filter(role="speaker").values_list("person", flat=True)}
+
+    assert people == {ann.pk, bob.pk}
+
+
 @pytest.mark.parametrize("is_pending", [False, True])
 def test_role_that_a_merge_duplicated_is_hidden_and_cannot_be_released(
     copy: WorkingCopy, user: User, is_pending: bool
