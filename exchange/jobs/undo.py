@@ -96,19 +96,27 @@ def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
         is_removed = AnyOf("object_id", plan.removed.get(kind.model, ()))
         Provenance.objects.filter(is_removed, kind=kind.name).delete()
     changes = RowChange.objects.filter(change_set=change_set_of(run), model=Provenance._meta.label_lower)
-    old_values = {change.object_id: change.before() for change in changes}
-    for batch in in_batches(old_values):
+    pairs_by_key = {change.object_id: change.values for change in changes}
+    Conflict.objects.undecided().filter(run=run).delete()
+    for batch in in_batches(pairs_by_key):
         rows = list(Provenance.objects.filter(pk__in=batch))
         for row in rows:
-            values = {**row.values, **old_values[row.pk]}
-            # None marks a field that had not been imported before.
-            never_imported = {name for name, value in old_values[row.pk].items() if value is None}
-            row.values = {name: value for name, value in values.items() if name not in never_imported}
+            for name, (before, after) in pairs_by_key[row.pk].items():
+                # A later import or decision may have stored another value, which remains.
+                if row.values.get(name) != after:
+                    continue
+                row.values[name] = before
+                # None marks a field that had not been imported before.
+                if before is None:
+                    del row.values[name]
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)
         # Rows that had not been imported before have no values left.
-        unused_keys = [row.pk for row in rows if all(value is None for value in row.values.values())]
+        empty_keys = [row.pk for row in rows if all(value is None for value in row.values.values())]
+        unused = Provenance.objects.filter(pk__in=empty_keys, conflicts=None)
+        unused_keys = [*unused.values_list("pk", flat=True)]
+        # The erasure of a person finds the changes of a row by the row.
+        RowChange.objects.filter(AnyOf("object_id", unused_keys), model=Provenance._meta.label_lower).delete()
         Provenance.objects.filter(pk__in=unused_keys).delete()
-    Conflict.objects.undecided().filter(run=run).delete()
 
 
 def summarize_undo(plan: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:

@@ -15,7 +15,7 @@ from content.history.revert import CannotRevertError
 from exchange.imports.load import load
 from exchange.jobs.undo import plan_undo, undo
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import EditionRecord, PaperRecord, Program
+from exchange.records import EditionRecord, PaperRecord, PersonRecord, PersonRef, Program
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
@@ -270,6 +270,25 @@ def test_row_that_only_an_undone_file_had_counts_as_never_imported(edition: Edit
 
     assert load(program(paper("p1", title="Other")), "2021").total["conflicting"] == 1
     assert Paper.objects.get().title == "By hand"
+
+
+def test_undo_of_an_older_import_keeps_what_a_newer_one_stored(edition: Edition) -> None:
+    make.make_paper(edition, uid="p1", title="Old", lay_summary="By hand")
+    older_run = import_papers(paper("p1", title="Old"))
+    import_papers(paper("p1", title="New", lay_summary="From the file"))
+    undo(older_run)
+
+    assert Conflict.objects.undecided().count() == 1
+    assert load(program(paper("p1", title="Newest")), "2021").total["changed"] == 1
+
+
+def test_undone_values_of_a_person_are_gone_after_erasure(edition: Edition) -> None:
+    make.make_person("Ann Abe", uid="ann")
+    record = PersonRecord(ref=PersonRef(name="Ann Abe", uid="ann"), biography="Likes oolong.")
+    undo(import_program(program(paper("p1"), people=(record,))))
+    call_command("erase_personal_data", person="ann", yes=True, stdout=StringIO())
+
+    assert not RowChange.objects.filter(values__icontains="oolong").exists()
 
 
 def test_row_that_only_an_undone_file_had_is_not_missing_in_the_next_one(edition: Edition) -> None:
