@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import json
+import lzma
 import os
 import re
 import tempfile
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 VERSION = "plenary-backup-1"
 # Exceptions of `zipfile` for damaged archives, other than `OSError`.
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, ValueError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, RuntimeError, ValueError)
 MANIFEST = "manifest.json"
 ROWS = "rows/"
 MEDIA = "media/"

@@ -134,7 +134,7 @@ def update_edition(key: int) -> int:
 
 
 # Increase it after a change of `documents`, so that all rows are compared again.
-VERSION = 2
+VERSION = 3
 # The key of the state of the whole site.
 SITE = 0
 

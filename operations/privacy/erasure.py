@@ -4,6 +4,7 @@ Values in the history, in the provenance of imports and in copies of texts are e
 to an earlier state does not restore them.
 """
 
+import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,10 @@ from content.history.recording import recording
 from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields
-from operations.privacy.subjects import DataSubject, invitations
+from operations.privacy.subjects import MIN_WORD_CHARS, DataSubject, invitations
 from papers.models import Authorship
 from people.invitations import Invitation, PersonAccount
-from people.models import Person
+from people.models import Person, PersonIdentifier, PersonName
 from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearance_relations
 from schedule.models import PendingChanges, ProgramInvitation, Unavailability, WorkingCopy
@@ -59,8 +60,9 @@ def erase_person(subject: DataSubject) -> None:
                 anonymize(person)
         erase_history(subject.keys, appearances)
         erase_admin_log(Person, subject.keys)
-        for model, keys in appearances.items():
+        for model, keys in {**appearances, **name_rows(subject.keys)}.items():
             erase_admin_log(model, keys)
+        erase_log_messages(subject.words - subject.uids)
         erase_pending(subject.keys, appearances)
         erase_provenance(subject)
     for photo in photos:
@@ -77,6 +79,16 @@ def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:
         for key, values in deletions.values_list("object_id", "values"):
             if values.get("person") in people:
                 keys_by_model[model].add(key)
+    return keys_by_model
+
+
+def name_rows(people: set[int]) -> dict[type[Model], set[int]]:
+    """Return the keys of the names and identifiers of these people, which were deleted, by model."""
+    owners = [f"{PERSON}:{key}" for key in people]
+    keys_by_model: dict[type[Model], set[int]] = {}
+    for model in (PersonName, PersonIdentifier):
+        changes = RowChange.objects.filter(model=model._meta.label_lower, owner__in=owners)
+        keys_by_model[model] = {*changes.values_list("object_id", flat=True)}
     return keys_by_model
 
 
@@ -135,6 +147,15 @@ def erase_admin_log(model: type[Model], keys: Iterable[int]) -> None:
     content_type = ContentType.objects.get_for_model(model)
     entries = LogEntry.objects.filter(content_type=content_type, object_id__in=[str(key) for key in keys])
     entries.update(object_repr=ANONYMOUS_NAME, change_message="")
+
+
+def erase_log_messages(words: Iterable[str]) -> None:
+    """Empty the messages in the log of the admin that contain one of these words, as the names of authors."""
+    for word in words:
+        if len(word) >= MIN_WORD_CHARS:
+            # Messages are JSON with escapes.
+            entries = LogEntry.objects.filter(change_message__contains=json.dumps(word)[1:-1])
+            entries.update(change_message="")
 
 
 def erase_pending(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
@@ -221,6 +242,9 @@ def erase_account(user: "User") -> None:
     with transaction.atomic():
         erase_admin_log(type(user), [user.pk])
         erase_admin_log(Membership, Membership._base_manager.filter(user=user).values_list("pk", flat=True))
+        # Roles that ended earlier.
+        ended = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Membership))
+        ended.filter(object_repr__startswith=f"{old} (").update(object_repr=new, change_message="")
         for model in (Token, Membership, PersonAccount):
             model._base_manager.filter(user=user).delete()
         AccountSession._base_manager.filter(user_id=user.pk).delete()

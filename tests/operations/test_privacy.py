@@ -334,12 +334,29 @@ def test_erasing_clears_the_admin_log_of_the_person_only(person: Person) -> None
     assert [*entries] == [("Anonymous", ""), ("MIT", "Added."), ("Anonymous", "")]
 
 
+def test_erasing_clears_names_and_messages_of_other_rows_in_the_admin_log(person: Person) -> None:
+    user = User.objects.create_superuser("chair")
+    with recording(Origin.FORM, user):
+        name = PersonName.objects.create(person=person, name="Billie Quüx")
+    paper = make.make_paper(Edition.objects.get(), title="Waves")
+    other_paper = make.make_paper(Edition.objects.get(), title="Tides")
+    added = [{"added": {"name": "author", "object": "Billie Quüx"}}]
+    for row, message in ((name, added), (paper, added), (other_paper, "Changed title.")):
+        LogEntry.objects.log_actions(user.pk, [row], CHANGE, message, single_object=True)
+    erase(person="quux")
+
+    entries = LogEntry.objects.order_by("pk").values_list("object_repr", "change_message")
+    assert [*entries] == [("Anonymous", ""), ("Waves", ""), ("Tides", "Changed title.")]
+
+
 @pytest.mark.django_db
 def test_erased_account_is_unnamed_in_the_admin_log() -> None:
     user = User.objects.create_superuser("quux", "quux@example.org")
     membership = Membership.objects.create(user=user, edition=make.make_edition(), role="viewer")
-    for row in (user, membership):
+    ended_membership = Membership.objects.create(user=user, edition=membership.edition, role="editor")
+    for row in (user, membership, ended_membership):
         LogEntry.objects.log_actions(user.pk, [row], CHANGE, "Changed quux.", single_object=True)
+    ended_membership.delete()
     erase(account="quux")
 
     assert "quux" not in dump_database()
