@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 PRIVATE_ROWS: dict[type[Model], Q] = {
     Institution: Q(merged_into__isnull=True),
     Person: Q(merged_into__isnull=True),
-    PersonName: Q(hidden=False),
 }
 
 
@@ -139,4 +138,6 @@ def visible_rows[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
         limits.append(Q(**{lookup: caller.edition}))
     if limits:
         rows = rows.filter(reduce(and_, limits) | Q(pk__in=published.order_by().values("pk")))
+    if model is PersonName:
+        return rows.shown()  # type: ignore[attr-defined,no-any-return]
     return rows.filter(PRIVATE_ROWS[model]) if model in PRIVATE_ROWS else rows

@@ -501,7 +501,7 @@ class _KnownPeople:
         for key, *pair in ids.values_list("person_id", "scheme", "value"):
             self.ids[key].append(pair)
         condition = AnyOf("person_id", (person.pk for entry, person in pairs if entry.record))
-        spellings = PersonName.objects.filter(condition, hidden=False)
+        spellings = PersonName.objects.filter(condition).shown()
         for key, name in spellings.values_list("person_id", "name"):
             self.other_names[key].append(name)
         compared_pairs = [pair for pair in pairs if pair[0].record or self._has_new_ids(*pair)]

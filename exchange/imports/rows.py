@@ -308,7 +308,7 @@ def person_records(keys: list[int]) -> Iterator[PersonRecord]:
     """Yield people as records in the order of their keys, without hidden names."""
     condition = AnyOf("person_id", keys)
     spellings: dict[int, list[str]] = defaultdict(list)
-    for person, name in PersonName.objects.filter(condition, hidden=False).values_list("person", "name"):
+    for person, name in PersonName.objects.filter(condition).shown().values_list("person", "name"):
         spellings[person].append(name)
     ids: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for person, *pair in PersonIdentifier.objects.filter(condition).values_list("person", "scheme", "value"):

@@ -108,7 +108,7 @@ def current_value(kind: Kind, row: Content, name: str, edition: Edition) -> obje
         parts = listing.model._default_manager.filter(**{listing.owner: row})
         return parts_by_owner(listing, parts, edition).get(row.pk, [])
     if isinstance(row, Person) and name == "other_names":
-        return sorted(row.names.filter(hidden=False).values_list("name", flat=True))
+        return sorted(row.names.shown().values_list("name", flat=True))
     return field_value(row, kind, name)
 
 

@@ -48,5 +48,8 @@ def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(client: Clie
     merge(person, [other_person])
 
     assert "ana old" not in client.get(person.get_absolute_url()).text.casefold()
+    assert [record.other_names for record in dump(edition).people if record.ref.uid == person.uid] == [
+        ("Ana M. New",)
+    ]
     assert person.uid in client.get("/search/?q=author:new").text
     assert person.uid not in client.get("/search/?q=author:old").text
