@@ -6,7 +6,7 @@ are ignored.
 
 import logging
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from bibtexparser.entrypoint import parse_string
@@ -187,8 +187,10 @@ class EntryReader:
                 self.books.append(short(entry.key))
             else:
                 where = Where(source.name, _describe_place(entry.start_line, entry.key))
-                names = Counter(field.key.lower() for field in entry.fields)
-                if repeated_names := [name for name, count in names.items() if count > 1]:
+                values: dict[str, set[str]] = defaultdict(set)
+                for field in entry.fields:
+                    values[field.key.lower()].add(str(field.value))
+                if repeated_names := [name for name, texts in values.items() if len(texts) > 1]:
                     self._report_repeated_fields(where, repeated_names)
                 fields = {
                     field.key.lower(): resolve_value(str(field.value), strings) for field in entry.fields

@@ -107,6 +107,8 @@ class Grid:
     is_text: bool = False
     # Whether there are more columns than are read.
     is_cut: bool = False
+    # First column and row, and last column and row, of merged cells.
+    merged: list[tuple[str, int, str, int]] = field(default_factory=list)
 
     @property
     def width(self) -> int:
@@ -287,7 +289,7 @@ def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: 
             grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
             _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
             if not max_rows:
-                _note_merged_cells(sheet, grid, findings)
+                grid.merged = [*_merged_ranges(sheet)]
             yield grid
     finally:
         workbook.close()
@@ -325,12 +327,12 @@ def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[st
         yield number, values
 
 
-def _note_merged_cells(sheet: "ReadOnlyWorksheet", grid: Grid, findings: Findings) -> None:
+def note_merged_cells(grid: Grid, findings: Findings) -> None:
     """Note the cells that are merged over rows with other cells: only the first row has their value."""
     numbers = [number for number, _ in grid.lines]
     ranges = dict.fromkeys(
         f"{column}{first}:{last_column}{last}"
-        for column, first, last_column, last in _merged_ranges(sheet)
+        for column, first, last_column, last in grid.merged
         if bisect_right(numbers, first) < bisect_right(numbers, last)
     )
     if ranges:

@@ -12,7 +12,14 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where
 from exchange.reading.archives import WORKBOOK_XML, is_workbook
-from exchange.reading.grids import FORMULA_GUARD, FORMULA_SIGNS, Grid, guess_separator, read_grids
+from exchange.reading.grids import (
+    FORMULA_GUARD,
+    FORMULA_SIGNS,
+    Grid,
+    guess_separator,
+    note_merged_cells,
+    read_grids,
+)
 from exchange.reading.textfiles import HEAD_BYTES, read_head
 
 # The number of characters of a chunk.
@@ -67,6 +74,7 @@ def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
     extra_cells_message = gettext("The row has cells beyond the columns that have names.")
     if grid.is_cut:
         findings.problem(where, "", extra_cells_message)
+    note_merged_cells(grid, findings)
     rows = []
     for number, cells in grid.lines[1:]:
         row_where = Where(grid.name, f"row {number}")

@@ -83,7 +83,11 @@ def _is_span(clock_text: str, day: date, zone: tzinfo | None) -> bool:
     match = SPAN_OR_OFFSET.match(clock_text)
     if not match or match[1].zfill(5) >= match[2]:
         return False
-    return zone is None or f"{datetime.combine(day, time(12), zone):%:z}" != f"-{match[2]}"
+    try:
+        start = datetime.combine(day, time.fromisoformat(match[1].zfill(5)), zone)
+    except ValueError:
+        return False
+    return zone is None or f"{start:%:z}" != f"-{match[2]}"
 
 
 def _adjust_start_to_end(clock_text: str, start: time, end: time) -> time:

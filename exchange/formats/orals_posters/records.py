@@ -323,7 +323,9 @@ class EventFiles:
             for key, text in content.items():
                 where = Where(source.name, short(key))
                 abstract = clean_text(str(text), where, "", self.findings)
-                if self.abstracts.setdefault(key, abstract) != abstract:
+                earlier = self.abstracts.get(key)
+                self.abstracts[key] = earlier or abstract
+                if earlier and abstract and earlier != abstract:
                     message = gettext("Another file has another abstract of this event. Keep one of them.")
                     self.findings.problem(where, "", message)
         else:

@@ -23,7 +23,14 @@ from exchange.formats.spreadsheet.mapping import (
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import is_workbook
-from exchange.reading.grids import MAX_COLUMNS, TEXT_EXTENSIONS, Grid, TextDialect, read_grids
+from exchange.reading.grids import (
+    MAX_COLUMNS,
+    TEXT_EXTENSIONS,
+    Grid,
+    TextDialect,
+    note_merged_cells,
+    read_grids,
+)
 from exchange.reading.papers import shorten_list
 from exchange.reading.sheets import header_columns
 from exchange.reading.textfiles import extension
@@ -70,6 +77,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
                 "The table has more than %(most_columns)s columns. Those after them are left out."
             )
             findings.note("warning", Where(grid.name), message, most_columns=MAX_COLUMNS)
+        note_merged_cells(grid, findings)
         rows = list(rows_of(grid, table.columns, findings, has_header=table.has_header))
         has_rows = has_rows or bool(rows)
         reader.add(rows, role)

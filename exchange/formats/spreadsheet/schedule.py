@@ -329,9 +329,9 @@ class ScheduleReader:
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
         """Return new and changed sessions, and the presentations."""
         self._assign_uids()
-        sessions = filter(None, map(self._session_record, self.sessions.values()))
+        sessions = tuple(filter(None, map(self._session_record, self.sessions.values())))
         presentations = [self._presentation(appearance) for appearance in self.appearances.values()]
-        return tuple(sessions), tuple(presentations)
+        return sessions, tuple(presentations)
 
     def _assign_uids(self) -> None:
         """Give new sessions their uids, made from the title, and from the day if a title repeats."""

@@ -278,7 +278,9 @@ def test_read_two_abstracts_of_one_event_are_refused() -> None:
     assert reported_problems(read, [first, second, page({})], CONTEXT) == [
         "b.json, 7: Another file has another abstract of this event. Keep one of them."
     ]
-    assert read([first, first, page({})], CONTEXT).papers[0].abstract == "a"
+    empty = Source("c.json", json.dumps({"7": ""}).encode())
+    for sources in ([first, first], [empty, first], [first, empty]):
+        assert read([*sources, page({})], CONTEXT).papers[0].abstract == "a"
 
 
 def test_read_missing_rows_and_unknown_fields_are_noted() -> None:
