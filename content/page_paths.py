@@ -5,6 +5,8 @@ from functools import lru_cache
 from django.urls import get_script_prefix, reverse
 from django.utils.translation import get_language
 
+from content.languages import path_prefix
+
 CACHE_ENTRIES = 20_000
 
 
@@ -15,10 +17,10 @@ def with_edition(path: str, slug: str) -> str:
 
 def page_path(view: str, *parts: str) -> str:
     """Return the path of the page that this view shows, in the current language, as `reverse` does."""
-    return _reverse(get_script_prefix(), get_language(), view, *parts)
+    return _reverse(get_script_prefix(), path_prefix(get_language()), view, *parts)
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
-def _reverse(prefix: str, _language: str | None, view: str, *parts: str) -> str:
-    """Cache by script prefix and language too: `reverse` depends on both."""
+def _reverse(_script_prefix: str, _language_prefix: str, view: str, *parts: str) -> str:
+    """Cache by both prefixes too, which `reverse` adds."""
     return reverse(view, args=parts)
