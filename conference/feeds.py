@@ -41,7 +41,10 @@ class AtomFeed(Atom1Feed):
 
 
 class EditionFeed(Feed[Any, Edition]):
-    """A feed of an edition. Subclasses define `view` (a URL name), `name`, `items` and fields of entries."""
+    """A feed of an edition.
+
+    Subclasses define `view` (a URL name), `name` or `title`, `items` and fields of entries.
+    """
 
     feed_type = AtomFeed
     view: str

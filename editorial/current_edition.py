@@ -56,7 +56,7 @@ def edition_of(row: Model) -> Edition | None:
 
 
 def format_moment(at: datetime | None, edition: Edition | None) -> str:
-    """Return text such as "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone or in UTC."""
+    """Return text such as "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone or in the default one."""
     if at is None:
         return "-"
     zone = edition.zone if edition else timezone.get_default_timezone()

@@ -100,6 +100,7 @@ def update_for_material(instance: Material, created: bool = True, **_kwargs: Any
         _enqueue(instance.paper_id)
     if instance.stored_paper_id not in (None, instance.paper_id):
         _enqueue(instance.stored_paper_id)
+    instance.stored_paper_id = instance.paper_id
 
 
 def connect_signals() -> None:

@@ -97,7 +97,7 @@ def next_appearances(
 def _next_appearance(rows: list[Any], now: datetime) -> NextAppearance:
     # Sort by start, then in an order that is the same on every database.
     ordered = sorted(rows, key=lambda row: (row.begins, row.page_uid))
-    upcoming = [row for row in ordered if row.ends > now]
+    upcoming = [row for row in ordered if max(row.begins, row.ends) > now]
     row = upcoming[0] if upcoming else ordered[-1]
     view = "papers:detail" if row.is_paper else "schedule:session"
     url = page_path(view, row.edition__slug, row.page_uid, markup.slug(row.page_title))

@@ -249,7 +249,7 @@ class RoomStatus:
 
 
 def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
-    """Return the status of each room of the given day's sessions, in the chairs' order."""
+    """Return the status of each room of these sessions, in the chairs' order."""
     statuses = []
     for column in room_columns(sessions):
         taking_place = [session for lane in column.lanes for session in lane if not session.cancelled]

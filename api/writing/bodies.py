@@ -16,6 +16,7 @@ from rest_framework import serializers
 from api.errors import InvalidBodyError
 from api.reader import Reader
 from api.shapes import RESOURCES, VERSION, Resource, Shape
+from content import times
 from content.fields import LinesField
 from content.pagination import printable
 from schedule.session_kinds import KindField
@@ -27,7 +28,6 @@ type Column = models.Field[object, object]
 
 # Columns of uploaded files, which cannot be written over REST.
 UPLOAD_FIELDS = frozenset({"file", "logo", "photo", "teaser"})
-YEARS = range(1900, 2201)
 MAX_ROWS = 2000
 
 
@@ -57,8 +57,8 @@ class AwareDateTimeField(serializers.DateTimeField):
         if value.tzinfo is None:
             message = _("A time needs an offset, such as 2027-05-04T09:00:00-07:00, or Z for UTC.")
             raise serializers.ValidationError(message)
-        if value.year not in YEARS:
-            raise serializers.ValidationError(_("The year must be between 1900 and 2200."))
+        if value.year not in times.YEARS:
+            raise serializers.ValidationError(times.BAD_YEAR)
         return super().enforce_timezone(value)
 
 
@@ -109,7 +109,7 @@ def serializer_field(column: Column) -> BodyField:
     if isinstance(column, models.DateTimeField):
         return AwareDateTimeField(allow_null=column.null, **arguments)
     if isinstance(column, models.DateField):
-        return serializers.DateField(allow_null=column.null, **arguments)
+        return serializers.DateField(allow_null=column.null, validators=[times.validate_year], **arguments)
     if isinstance(column, models.BooleanField):
         return serializers.BooleanField(**arguments)
     if isinstance(column, models.IntegerField):
