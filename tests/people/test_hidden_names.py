@@ -38,7 +38,9 @@ def test_hidden_name_is_not_shown_in_any_spelling(
     assert author.person.name == "Ana New"
 
 
-def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(client: Client, edition: Edition) -> None:
+def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(
+    client: Client, admin_client: Client, edition: Edition
+) -> None:
     person, other_person = make.make_person("Ana New"), make.make_person("Ana M. New")
     for author in (person, other_person):
         make.make_paper(edition, [author])
@@ -51,5 +53,7 @@ def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(client: Clie
     assert [record.other_names for record in dump(edition).people if record.ref.uid == person.uid] == [
         ("Ana M. New",)
     ]
+    names = admin_client.get(f"/api/v1/people/{person.uid}/").json()["other_names"]
+    assert [name["name"] for name in names] == ["Ana M. New"]
     assert person.uid in client.get("/search/?q=author:new").text
     assert person.uid not in client.get("/search/?q=author:old").text
