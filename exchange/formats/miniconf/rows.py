@@ -57,9 +57,9 @@ class SiteRow:
         )
 
     def texts(self, name: str) -> list[str]:
-        """Return the single values of a list."""
+        """Return the single values of a list. A value that is no list is the only one."""
         value = self.content.get(name)
-        return [scalar(item) for item in value if scalar(item)] if isinstance(value, list) else []
+        return [scalar(item) for item in (value if isinstance(value, list) else [value]) if scalar(item)]
 
 
 def site_rows(items: object, file: str) -> list[SiteRow]:

@@ -134,6 +134,12 @@ def test_committee_and_name_of_the_edition_are_read() -> None:
     )
 
 
+def test_single_value_is_a_list_of_one() -> None:
+    files = {**FILES, "poster_schedule.yml": SESSIONS.replace("[B.2, B.9]", "B.2")}
+
+    assert read(files).presentations == read(FILES).presentations
+
+
 def test_assumed_zone_and_unknown_papers_are_noted() -> None:
     assert [(note.where.file, note.message) for note in read(FILES).notes] == [
         ("poster_schedule.yml", "1 times name no zone; they were taken as times in Europe/Oslo."),
