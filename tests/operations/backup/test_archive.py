@@ -151,10 +151,11 @@ def test_manifest_contains_no_secrets(archive_path: Path) -> None:
     }
 
 
-def test_manifest_masks_the_header_for_purges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env, "dump", lambda: {"PURGE_HEADER": "Fastly-Key: abc", "SITE_NAME": "Plenary"})
+def test_manifest_masks_address_and_header_of_purges(monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {"PURGE_HEADER": "Fastly-Key: abc", "PURGE_URL": "https://me:abc@cdn.example/"}
+    monkeypatch.setattr(env, "dump", lambda: {**secrets, "SITE_NAME": "Plenary"})
 
-    assert settings_list() == {"PURGE_HEADER": "(set)", "SITE_NAME": "Plenary"}
+    assert settings_list() == {"PURGE_HEADER": "(set)", "PURGE_URL": "(set)", "SITE_NAME": "Plenary"}
 
 
 def test_keep_option_counts_no_archives_with_other_names(tmp_path: Path) -> None:
