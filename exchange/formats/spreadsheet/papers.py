@@ -15,7 +15,8 @@ from exchange.files import Context
 from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
 from exchange.formats.spreadsheet.guess import STATUSES
-from exchange.formats.spreadsheet.schedule import ScheduleReader, fold_title, is_program_row
+from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
+from exchange.formats.spreadsheet.sessions import fold_title
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     ACCEPTED,
@@ -67,6 +68,8 @@ class PaperReader:
         self.awards: dict[str, AwardRecord] = {}
         self.author_marks: list[tuple[str, str, str, Where]] = []
         self.has_papers = False
+        # Rows of papers are read after those of sessions, which they may name.
+        self._paper_rows: list[Row] = []
         self.known_papers = {paper.key for paper in context.known("paper")}
         self.known_awards: dict[str, str] = {}
         for award in context.known("award"):
@@ -85,7 +88,7 @@ class PaperReader:
             elif role == "sessions" or is_program_row(row):
                 self.schedule.add_session(row)
             else:
-                self._add_paper(row)
+                self._paper_rows.append(row)
 
     # Papers
 
@@ -93,10 +96,7 @@ class PaperReader:
         title = tidy(self.parts.text(row.get("title"), row.where, "title"))
         uid = make_uid(row.get("uid")) or self._uid_of_title(title)
         if not title and (row.has("title") or not uid):
-            if row.get("session") and not uid:
-                self.schedule.add_session(row)
-            else:
-                self.findings.problem(row.where, "title", gettext("The title is missing."))
+            self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
         word = self._find_rejection(row)
         was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
@@ -302,7 +302,10 @@ class PaperReader:
     # The end
 
     def finish(self) -> tuple[PaperRecord, ...]:
-        """Add the authors to their papers, and report what was left out."""
+        """Add the papers, and their authors to them, and report what was left out."""
+        self.schedule.sessions.match_known()
+        for row in self._paper_rows:
+            self._add_paper(row)
         uids_without_row = [
             uid for uid in self.authors if uid not in self.papers and uid not in self.declined
         ]

@@ -1,14 +1,13 @@
 """Read sessions and presentations from rows: rooms, boards, times and kinds.
 
-Sessions are matched by title, and if there are several, also by day. A new session gets the times and the
-room of its rows. Presentations are matched by paper and kind, and if there are several, by session.
+Sessions are matched by title, and if there are several, by day, start and room. A new session gets the times
+and the room of its rows. Presentations are matched by paper and kind, and if there are several, by session.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
@@ -17,6 +16,7 @@ from exchange.files import Context, KnownRow
 from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.mapping import PRESENTATION_FIELDS
 from exchange.formats.spreadsheet.row_times import RowTimes, Span
+from exchange.formats.spreadsheet.sessions import NamedSessions, NewSession
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     OTHER_KINDS,
@@ -51,24 +51,11 @@ PLAIN_DECISION = re.compile(
 
 
 def is_program_row(row: Row) -> bool:
-    """Return whether a row is a session without papers, such as a break or an invited talk, by its kind."""
-    return not row.get("uid") and guess_session_kind(row.get("kind"), "") in OTHER_KINDS
-
-
-@dataclass(slots=True)
-class NewSession:
-    """A session that rows name; `known` if the edition has it."""
-
-    title: str
-    where: Where
-    uid: str = ""
-    kinds: list[str] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-    rooms: list[str] = field(default_factory=list)
-    own_span: Span = field(default_factory=Span)
-    own_kind: str = ""
-    roles: list[RoleRecord] = field(default_factory=list)
-    known: KnownRow | None = None
+    """Return whether a row is a session without papers: it has no title, or is a break or invited talk."""
+    if row.get("uid"):
+        return False
+    has_only_session = bool(row.get("session")) and not row.get("title")
+    return has_only_session or guess_session_kind(row.get("kind"), "") in OTHER_KINDS
 
 
 @dataclass(slots=True)
@@ -95,11 +82,6 @@ class ScheduleReader:
         self.known_rooms = {
             name: room.key for room in context.known("room") for name in (room.key, markup.fold(room.name))
         }
-        self.sessions: dict[tuple[str, date | None], NewSession] = {}
-        self.known_sessions_by_title: dict[str, list[KnownRow]] = defaultdict(list)
-        for session in context.known("session"):
-            self.known_sessions_by_title[fold_title(session.name)].append(session)
-            self.known_sessions_by_title[fold_title(session.key)].append(session)
         self.known_presentations: dict[str, list[KnownRow]] = defaultdict(list)
         for presentation in context.known("presentation"):
             self.known_presentations[presentation.name].append(presentation)
@@ -115,6 +97,7 @@ class ScheduleReader:
         self.appearances_by_paper: dict[str, list[Appearance]] = defaultdict(list)
         self.zone = get_zone(context.timezone)
         self.times = RowTimes(context, findings, self.zone)
+        self.sessions = NamedSessions(context, self.zone, findings, source)
 
     # Rows
 
@@ -132,12 +115,18 @@ class ScheduleReader:
         if not kinds and not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind"):
             return
         kinds = kinds or [self._guess_presentation_kind(paper, row)]
-        session = self._find_or_add_session(row) if row.get("session") else None
-        span = self.times.row_span(row, self._session_day(session))
+        title = tidy(self.parts.text(row.get("session"), row.where, "session"))
+        own_span = self.times.session_span(row) if title else Span()
+        day = self.times.day(row) or own_span.day
+        span = self.times.row_span(row, self.sessions.day_of_title(title, day) or day if title else None)
         room = self._find_or_add_room(row.get("room"), row.where)
-        if session:
+        session = None
+        if title:
+            session = self.sessions.find(
+                title, row.where, day=day or span.day, own_span=own_span, span=span, room=room
+            )
+            self._add_to_session(session, row, own_span)
             self._note_other_day(session, span, row)
-            session = self._session_of_day(session, span, row)
         kinds_of_session = [kind for kind in kinds if session and kind == self._kind_of_session(session, row)]
         first = (kinds_of_session or kinds)[0]
         for kind in kinds:
@@ -157,15 +146,17 @@ class ScheduleReader:
         if not title:
             self.findings.problem(row.where, "session", gettext("The title of the session is missing."))
             return
-        session = self._find_or_add_session(row, title)
-        span = self.times.row_span(row, self._session_day(session))
-        self._note_other_day(session, span, row)
-        session = self._session_of_day(session, span, row)
-        session.spans.append(span)
-        session.rooms.append(self._find_or_add_room(row.get("room"), row.where))
-        session.own_kind = session.own_kind or self._session_kind(row.get("kind"))
-        if not session.own_span.start:
-            session.own_span = span
+        own_span = self.times.session_span(row)
+        day = self.times.day(row) or own_span.day
+        span = self.times.row_span(row, self.sessions.day_of_title(title, day) or day)
+        span = span if span.start or not own_span.start else own_span
+        room = self._find_or_add_room(row.get("room"), row.where)
+        kind = self._session_kind(row.get("kind"))
+        session, is_new = self.sessions.state(title, row.where, span, room, kind)
+        roles_before = len(session.roles)
+        session.own_kind, session.own_room = session.own_kind or kind, session.own_room or room
+        self._add_to_session(session, row, span)
+        session.abstract = session.abstract or self.parts.text(row.get("abstract"), row.where, "abstract")
         names = ";".join(filter(None, [*row.all("authors"), row.get("presenter"), row.get("name")]))
         affiliation = row.get("affiliation")
         for speaker in parse_authors(self.parts.text(names, row.where, "authors")):
@@ -174,6 +165,20 @@ class ScheduleReader:
                 session.roles.append(
                     self._build_role(speaker.name, "speaker", row.where, speaker_affiliation)
                 )
+        if not is_new and len(session.roles) == roles_before:
+            message = gettext("“%(title)s” is listed at this time before (%(place)s); taken once.")
+            self.findings.note("repeat", row.where, message, title=short(title), place=session.where)
+
+    def _add_to_session(self, session: NewSession, row: Row, own_span: Span) -> None:
+        """Add what a row states of its session: kind, times and chairs."""
+        session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
+        if not session.own_span.start:
+            session.own_span = own_span
+        for chair in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
+            names = [role.person.name for role in session.roles if role.role == "chair"]
+            if chair.name and chair.name not in names:
+                affiliation = "; ".join(chair.affiliations)
+                session.roles.append(self._build_role(chair.name, "chair", row.where, affiliation))
 
     def _build_role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
         return RoleRecord(
@@ -254,68 +259,9 @@ class ScheduleReader:
             self.rooms.setdefault(key, RoomRecord(where=where, slug=key, name=name))
         return key
 
-    # Sessions
-
-    def _find_or_add_session(self, row: Row, title: str = "") -> NewSession:
-        """Return the session of a row: the one of this title and day, else a new one."""
-        title = title or tidy(self.parts.text(row.get("session"), row.where, "session"))
-        own_span = self.times.session_span(row)
-        day = self.times.day(row) or own_span.day
-        known = self._find_known_session(title, day)
-        key = (fold_title(title), self._day_of(known) if known else day)
-        session = self.sessions.get(key)
-        if session is None:
-            session = self.sessions[key] = NewSession(title, row.where, known=known)
-        session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
-        if own_span.start and not session.own_span.start:
-            session.own_span = own_span
-        for chair in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
-            names = [role.person.name for role in session.roles]
-            if chair.name and chair.name not in names:
-                session.roles.append(
-                    self._build_role(chair.name, "chair", row.where, "; ".join(chair.affiliations))
-                )
-        return session
-
-    def _find_known_session(self, title: str, day: date | None) -> KnownRow | None:
-        titles = (fold_title(self.source(title)), fold_title(title))
-        rows = list(dict.fromkeys(next(filter(None, map(self.known_sessions_by_title.get, titles)), [])))
-        rows_of_day = [row for row in rows if day and self._day_of(row) == day]
-        if rows_of_day or len(rows) == 1:
-            return (rows_of_day or rows)[0]
-        return None
-
-    def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
-        """Return the session of the row's day if the day was unknown until the time of the row was read."""
-        key = fold_title(session.title)
-        if session.known or not span.day or self.sessions.get((key, None)) is not session:
-            return session
-        if known := self._find_known_session(session.title, span.day):
-            session.known = known
-        session_of_day = self.sessions.get((key, span.day))
-        if session_of_day is None:
-            if not session.spans:
-                self.sessions[key, span.day] = self.sessions.pop((key, None))
-                return session
-            session_of_day = self.sessions[key, span.day] = NewSession(session.title, row.where)
-        elif not session.spans:
-            self.sessions.pop((key, None))
-            session_of_day.own_kind = session_of_day.own_kind or session.own_kind
-            session_of_day.roles += [role for role in session.roles if role not in session_of_day.roles]
-        return session_of_day
-
-    def _day_of(self, session: KnownRow | None) -> date | None:
-        return session.start.astimezone(self.zone).date() if session and session.start else None
-
-    # Days
-
-    def _session_day(self, session: NewSession | None) -> date | None:
-        """Return the day of a session, for rows that name none."""
-        return (self._day_of(session.known) or session.own_span.day) if session else None
-
     def _note_other_day(self, session: NewSession, span: Span, row: Row) -> None:
         """Report a row on another day than the only session of this title, which is not moved."""
-        day = self._day_of(session.known)
+        day = self.sessions.day_of(session.known)
         if day and span.day and span.day != day:
             message = gettext(
                 "“%(title)s” is on %(here)s in this edition, and on %(there)s in the file. "
@@ -328,32 +274,21 @@ class ScheduleReader:
 
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
         """Return new and changed sessions, and the presentations."""
-        self._assign_uids()
-        sessions = tuple(filter(None, map(self._session_record, self.sessions.values())))
+        self.sessions.assign_uids()
+        sessions = tuple(filter(None, map(self._session_record, self.sessions)))
         presentations = [self._presentation(appearance) for appearance in self.appearances.values()]
         return sessions, tuple(presentations)
 
-    def _assign_uids(self) -> None:
-        """Give new sessions their uids, made from the title, and from the day if a title repeats."""
-        used_uids = {session.key for session in self.context.known("session")}
-        title_counts = Counter(title for title, _day in self.sessions)
-        for (title, day), session in self.sessions.items():
-            if session.known:
-                session.uid = session.known.key
-                continue
-            uid = slug(session.title)
-            is_repeated = title_counts[title] > 1 or uid in used_uids
-            session.uid = slug(f"{uid} {day}") if day and is_repeated else uid
-
     def _session_record(self, session: NewSession) -> SessionRecord | None:
-        room = _shared_value(session.rooms)
+        room = session.own_room or _shared_value(session.rooms)
         starts = [span.start for span in session.spans if span.start]
         ends = [span.end or span.start for span in session.spans if span.start]
         roles = tuple(session.roles) or UNSTATED
         start, end = session.own_span.start, session.own_span.end
+        abstract = self.source(session.abstract) if session.abstract else UNSTATED
         if session.known:
             kind: Stated[str] = session.own_kind or UNSTATED
-            if not (kind or start or roles):
+            if not (kind or start or session.own_room or abstract or roles):
                 return None
             return SessionRecord(
                 where=session.where,
@@ -361,6 +296,8 @@ class ScheduleReader:
                 kind=kind,
                 start=start or UNSTATED,
                 end=end or UNSTATED,
+                abstract=abstract,
+                room=session.own_room or UNSTATED,
                 roles=roles,
             )
         start = start or min(starts, default=None)
@@ -377,6 +314,7 @@ class ScheduleReader:
             uid=session.uid,
             title=self.source(session.title),
             kind=session.own_kind or _kind_of_new_session(session),
+            abstract=abstract,
             start=start,
             end=end,
             room=room or UNSTATED,
@@ -387,7 +325,8 @@ class ScheduleReader:
         session, row = appearance.session, appearance.row
         session_room = ""
         if session:
-            session_room = session.known.room if session.known else _shared_value(session.rooms)
+            known_room = session.known.room if session.known else _shared_value(session.rooms)
+            session_room = session.own_room or known_room
         room: Stated[str | None] = UNSTATED
         if appearance.room:
             # Presentations in the room of their session have no room of their own.
@@ -418,7 +357,3 @@ def _shared_value(values: Iterable[str]) -> str:
     """Return the value that all share; empty if they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else ""
-
-
-def fold_title(title: str) -> str:
-    return markup.fold(markup.plain(title))
