@@ -172,6 +172,18 @@ class Content(models.Model):
         self.clean()
 
 
+class Releasable(models.Model):
+    """A row that may wait for the next release of its edition's schedule."""
+
+    # The status that it takes with the next release, or what happens to it then; empty if it keeps its status.
+    on_release = models.CharField(
+        _("with the release"), max_length=9, blank=True, default="", db_default="", editable=False
+    )
+
+    class Meta:
+        abstract = True
+
+
 class Ordered(models.Model):
     """A row with a position among its siblings, counted from 1. A new row goes to the end."""
 

@@ -27,6 +27,8 @@ class PreviewScope:
 _preview_scope: ContextVar[PreviewScope | None] = ContextVar("preview_scope", default=None)
 # The version of the working copy that is being read, or an empty string.
 _working_copy_version: ContextVar[str] = ContextVar("working_copy_version", default="")
+# The edition whose planned state is read, and the version of its unreleased changes.
+_planned_state: ContextVar[tuple[int, str] | None] = ContextVar("planned_state", default=None)
 
 
 @contextmanager
@@ -65,6 +67,33 @@ def is_working_state() -> bool:
     return bool(_working_copy_version.get())
 
 
+@contextmanager
+def planned_state(edition: int, version: str) -> Iterator[None]:
+    """Mark the rows of an edition read in the block as planned: as they will be after the next release."""
+    token = _planned_state.set((edition, version))
+    try:
+        yield
+    finally:
+        _planned_state.reset(token)
+
+
+@contextmanager
+def public_state() -> Iterator[None]:
+    """End the planned state in the block."""
+    token = _planned_state.set(None)
+    try:
+        yield
+    finally:
+        _planned_state.reset(token)
+
+
+def planned_edition() -> int | None:
+    """Return the key of the edition whose planned state is read."""
+    state = _planned_state.get()
+    return state[0] if state else None
+
+
 def cache_key_part() -> tuple[object, ...]:
-    """Return the part of cache keys that marks a preview or a working copy; otherwise empty."""
-    return tuple(part for part in (_preview_scope.get(), _working_copy_version.get()) if part)
+    """Return the part of cache keys that marks a preview or a planned state; otherwise empty."""
+    parts = (_preview_scope.get(), _working_copy_version.get(), _planned_state.get())
+    return tuple(part for part in parts if part)

@@ -1,6 +1,6 @@
 """Conditions for public rows, on which `published()` is based, and the queryset that records bulk changes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -42,6 +42,42 @@ def or_draft(public: Q, prefix: str = "") -> Q:
     """Extend the condition `public` to drafts in a preview. `prefix` leads to the row with the status."""
     key = preview_context.edition_with_drafts()
     return public | Q(**{f"{prefix}status": "draft", f"{prefix}edition": key}) if key else public
+
+
+def has_status(statuses: Collection[str], prefix: str = "") -> Q:
+    """Return the condition that the row at `prefix` has one of these statuses; in a preview drafts match too.
+
+    In the planned state of an edition, its rows match by the status that they have after the next release.
+    """
+    public = or_draft(Q(**{f"{prefix}status__in": statuses}), prefix)
+    edition = preview_context.planned_edition()
+    if edition is None:
+        return public
+    names = shown_statuses(statuses)
+    planned = Q(**{f"{prefix}on_release__in": names}) | Q(
+        **{f"{prefix}on_release": "", f"{prefix}status__in": names}
+    )
+    is_planned = Q(**{f"{prefix}edition": edition})
+    return (is_planned & planned) | (~is_planned & public)
+
+
+def shown_statuses(statuses: Collection[str]) -> tuple[str, ...]:
+    """Return the statuses that are shown of the edition whose planned state is read."""
+    has_drafts = preview_context.edition_with_drafts() == preview_context.planned_edition()
+    return (*statuses, "draft") if has_drafts else (*statuses,)
+
+
+def is_released(prefix: str = "", edition: str = "edition") -> Q:
+    """Return the condition that the row at `prefix`, which has no status, isn't added or is removed later.
+
+    `edition` is the lookup of its edition from `prefix`.
+    """
+    public = Q(**{f"{prefix}on_release__in": ("", "removed")})
+    key = preview_context.planned_edition()
+    if key is None:
+        return public
+    is_planned = Q(**{f"{prefix}{edition}": key})
+    return (is_planned & Q(**{f"{prefix}on_release__in": ("", "added")})) | (~is_planned & public)
 
 
 def or_upcoming(name: str, at: datetime | None) -> Q:

@@ -26,7 +26,7 @@ from content.fields import (
 from content.history.public_past import PAPERS, PublicWhen
 from content.invalidation import paper_tag, title_tag
 from content.licenses import License, find_license
-from content.models import Content, Ordered, Status
+from content.models import Content, Ordered, Releasable, Status
 from content.page_paths import page_path
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -108,7 +108,7 @@ class Topic(Ordered, Content):
             raise ValidationError({"parent": message % {"levels": TOPIC_LEVELS}})
 
 
-class Paper(Content):
+class Paper(Releasable, Content):
     """A paper of an edition. It may have several presentations, but has only one page."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()

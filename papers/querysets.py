@@ -21,7 +21,7 @@ from django.db.models import (
 from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce, Lower, Upper
 
-from content.querysets import ContentQuerySet, or_draft, papers_public
+from content.querysets import ContentQuerySet, has_status, or_draft, papers_public
 from papers.rows import PaperRow, list_rows
 from people.querysets import with_shown_names
 
@@ -34,7 +34,7 @@ TOPIC_LEVELS = 4
 
 def paper_published(prefix: str, at: datetime | None) -> Q:
     """Match rows whose paper is public. `prefix` is the lookup of the paper, such as "paper__"."""
-    return papers_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status": "published"}), prefix)
+    return papers_public(f"{prefix}edition__", at) & has_status(("published",), prefix)
 
 
 # Lookups from a paper to its topic and to each topic above it. Each of them can use an index.

@@ -232,7 +232,7 @@ def appearances_by_paper(
     """Return the presentations of these papers, by time. One query, none without keys."""
     labels = kind_labels(papers.model, "presentations")
     rows = _published_parts(papers, "presentations", keys, at).with_beginning().with_room()
-    talks = rows.annotate(ends=Coalesce("end", "session__end", "start"))
+    talks = rows.annotate(ends=Coalesce(*map(rows.value, ("end", "session__end", "start"))))
     columns = ("paper_id", "uid", "kind", "kind_name", "counts_as", "title", "title_html")
     time_columns = ("begins", "ends", "board", "called_off")
     room_columns = ("room_key", "room_slug", "room_name")
@@ -254,7 +254,7 @@ def appearances_by_paper(
                 cancelled=row.called_off,
             ),
         )
-        for row in talks.values_list(*columns, *time_columns, *room_columns, named=True)
+        for row in talks.rows("pk", *columns, *time_columns, *room_columns)
     )
 
 

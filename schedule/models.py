@@ -20,7 +20,7 @@ from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
 from people.printed_names import NamedAsPrinted
 from schedule.board_plan import validate_boards
-from schedule.entries import Status, TimetableEntry, set_null
+from schedule.entries import PlannedPart, Status, TimetableEntry, set_null
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.invitations.availability import Unavailability
 from schedule.invitations.models import ProgramInvitation, ProgramInvitationLink
@@ -42,6 +42,7 @@ from schedule.session_kinds import (
     KindField,
     SessionKind,
 )
+from schedule.unreleased.models import ReleasePlan, UnreleasedChange
 from schedule.working_copy.models import PendingChanges, WorkingCopy
 
 __all__ = [
@@ -52,12 +53,14 @@ __all__ = [
     "ProgramInvitation",
     "ProgramInvitationLink",
     "Release",
+    "ReleasePlan",
     "Room",
     "Session",
     "SessionKind",
     "SessionRole",
     "Speaker",
     "Unavailability",
+    "UnreleasedChange",
     "WorkingCopy",
 ]
 
@@ -233,7 +236,7 @@ class Session(HasKind, TimetableEntry, Content):
             raise ValidationError(errors)
 
 
-class SessionRole(NamedAsPrinted, Ordered, Content):
+class SessionRole(PlannedPart, NamedAsPrinted, Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"
@@ -284,7 +287,7 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
         return f"{self.name} ({self.get_role_display()})"
 
 
-class Speaker(NamedAsPrinted, Ordered, Content):
+class Speaker(PlannedPart, NamedAsPrinted, Ordered, Content):
     """A speaker of a talk that is not a paper, in order."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")

@@ -63,8 +63,9 @@ def attach_talks(
         *PAPER_COLUMNS,
         *(ABSTRACT_COLUMNS if abstracts else ()),
     )
-    queryset = talks.filter(session__in=sessions_by_key).annotate(starts=Coalesce("start", "session__start"))
-    talk_rows = queryset.order_by("position", "pk").values_list(*columns, named=True)
+    queryset = talks.matching(session_id__in=sessions_by_key)
+    queryset = queryset.annotate(starts=Coalesce(talks.value("start"), talks.value("session__start")))
+    talk_rows = queryset.order_by(talks.value("position"), "pk").rows(*columns)
     rows_by_session = {**group_values((row.session_id, row) for row in talk_rows)}
     for key, rows in rows_by_session.items():
         if len(rows) > max_talks and sessions_by_key[key] != full_session:
@@ -129,6 +130,6 @@ def attach_talks(
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of talks in order, with printed names, by talk. One query, none without talks."""
     published = with_shown_names(Speaker.objects.published(at_or_now(at)))
-    rows: Any = published.filter(AnyOf("presentation_id", talks)).order_by("position", "pk")
+    rows: Any = published.filter(AnyOf("presentation_id", talks)).in_order()
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
     return group_values((talk, PersonLink(*person)) for talk, *person in rows.values_list(*columns))

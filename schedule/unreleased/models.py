@@ -1,0 +1,184 @@
+"""Unreleased changes of public rows, and whether changes of an edition wait for a release. Never public."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content.models import Content
+from content.querysets import ContentQuerySet
+from people.models import Person
+
+if TYPE_CHECKING:
+    from schedule.models import Presentation, Session, SessionRole, Speaker
+
+# The foreign keys of a change to its row, of which exactly one is set.
+TARGETS = ("session", "presentation", "role", "speaker", "paper")
+
+
+class UnreleasedChangeQuerySet(ContentQuerySet["UnreleasedChange"]):
+    def published(self, at: datetime | None = None) -> Self:
+        return self.none()
+
+    def of_rows(self, rows: Iterable[Content]) -> Self:
+        """Return the changes of these rows."""
+        keys: dict[str, list[int]] = {}
+        for row in rows:
+            keys.setdefault(target_name(type(row)), []).append(row.pk)
+        condition = Q(pk__in=())
+        for name, row_keys in keys.items():
+            condition |= Q(**{f"{name}__in": row_keys})
+        return self.filter(condition)
+
+
+class UnreleasedChange(Content):
+    """How one row of the program will differ from its public state after the next release.
+
+    `values` and `began` have the format of the history: {field: value}. `began` are the public values with
+    which the change began: a public value that is neither is a conflict.
+    """
+
+    class Action(models.TextChoices):
+        CHANGE = "change", _("Changed")
+        ADD = "add", _("New")
+        REMOVE = "remove", _("Removed")
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("values", "began", "by_name")
+    part_of: ClassVar[tuple[str, ...]] = TARGETS
+    # Nothing public shows it.
+    advances_revision: ClassVar[bool] = False
+
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="+")
+    session = models.OneToOneField(
+        "schedule.Session", models.CASCADE, verbose_name=_("session"), null=True, blank=True, related_name="+"
+    )
+    presentation = models.OneToOneField(
+        "schedule.Presentation",
+        models.CASCADE,
+        verbose_name=_("presentation"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    role = models.OneToOneField(
+        "schedule.SessionRole",
+        models.CASCADE,
+        verbose_name=_("session role"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    speaker = models.OneToOneField(
+        "schedule.Speaker", models.CASCADE, verbose_name=_("speaker"), null=True, blank=True, related_name="+"
+    )
+    paper = models.OneToOneField(
+        "papers.Paper", models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="+"
+    )
+    action = models.CharField(_("action"), max_length=6, choices=Action, default=Action.CHANGE)
+    values = models.JSONField(_("values"), default=dict, blank=True)
+    began = models.JSONField(_("began with"), default=dict, blank=True)
+    # The rows that `values` name: they cannot be deleted while the change waits.
+    to_room = models.ForeignKey(
+        "schedule.Room", models.PROTECT, verbose_name=_("new room"), null=True, blank=True, related_name="+"
+    )
+    to_session = models.ForeignKey(
+        "schedule.Session",
+        models.PROTECT,
+        verbose_name=_("new session"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    to_person = models.ForeignKey(
+        Person, models.PROTECT, verbose_name=_("new person"), null=True, blank=True, related_name="+"
+    )
+    # Who made the last change of the row, and when.
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("changed by"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    by_name = models.CharField(_("changed by"), max_length=150, blank=True)
+    at = models.DateTimeField(_("at"), default=timezone.now)
+
+    objects = UnreleasedChangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name = _("unreleased change")
+        verbose_name_plural = _("unreleased changes")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    *(
+                        Q(*(Q(**{f"{other}__isnull": other != name}) for other in TARGETS))
+                        for name in TARGETS
+                    ),
+                    _connector=Q.OR,
+                ),
+                name="unreleased_change_of_one_row",
+            )
+        ]
+        indexes = [models.Index(fields=["edition", "action"], name="unreleased_change_by_edition")]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()}: {self.row}"
+
+    @property
+    def row(self) -> "Session | Presentation | SessionRole | Speaker | Any":
+        """The row that it changes."""
+        return next(getattr(self, name) for name in TARGETS if getattr(self, f"{name}_id"))
+
+
+def target_name(model: type[models.Model]) -> str:
+    """Return the foreign key of a change to rows of this model."""
+    return next(
+        name for name in TARGETS if UnreleasedChange._meta.get_field(name).related_model is model
+    )
+
+
+class ReleasePlan(models.Model):
+    """Whether changes of an edition's schedule wait for a release, and the planned one."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("waits_by", "planned_by", "released_by")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("announcement", "refusal")
+
+    edition = models.OneToOneField(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="release_plan"
+    )
+    changes_wait = models.BooleanField(_("changes wait for a release"), default=True)
+    waits_since = models.DateTimeField(_("since"), default=timezone.now)
+    waits_by = models.CharField(_("switched on by"), max_length=150, blank=True)
+    released_at = models.DateTimeField(_("released at"), null=True, blank=True)
+    released_by = models.CharField(_("released by"), max_length=150, blank=True)
+    # A planned release: its moment, its planner, its announcement, and why it was refused.
+    release_at = models.DateTimeField(_("release at"), null=True, blank=True, db_index=True)
+    planned_by = models.CharField(_("planned by"), max_length=150, blank=True)
+    planner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("planner"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    announcement = models.JSONField(_("announcement"), default=dict, blank=True)
+    refusal = models.TextField(_("refusal"), blank=True)
+
+    objects = models.Manager["ReleasePlan"]()
+
+    class Meta:
+        verbose_name = _("release plan")
+        verbose_name_plural = _("release plans")
+
+    def __str__(self) -> str:
+        return str(_("Release plan of %(edition)s") % {"edition": self.edition})

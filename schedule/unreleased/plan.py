@@ -1,0 +1,292 @@
+"""The planned state of an edition: public rows as they will be after the next release.
+
+`planned(edition)` is a block in which instances carry planned values, and in which `value_of()` and `match()`
+give planned values to queries. Outside of it, and for rows that did not change, both give the columns.
+Nothing is written and no row is locked. What does not ask shows the public value.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.apps import apps
+from django.db.models import Case, Count, F, Field, Max, Model, Q, Value, When
+from django.db.models.constants import LOOKUP_SEP
+
+import markup
+from content import preview_context
+from content.array_lookup import AnyOf
+from content.replica import read_from_replica
+from content.row_values import recorded_fields
+
+if TYPE_CHECKING:
+    from conference.models import Edition
+    from schedule.models import Room, Session
+
+# The fields of public rows whose changes wait, by model label. All others are public when they are saved.
+WAITING_FIELDS: Mapping[str, frozenset[str]] = {
+    "schedule.session": frozenset(("kind", "title", "start", "end", "room", "parent", "cancellation_reason")),
+    "schedule.presentation": frozenset(
+        (
+            "kind",
+            "title",
+            "paper",
+            "session",
+            "start",
+            "end",
+            "board",
+            "room",
+            "position",
+            "cancellation_reason",
+        )
+    ),
+    "schedule.sessionrole": frozenset(("role", "position")),
+    "schedule.speaker": frozenset(("position",)),
+}
+# The foreign keys of a change to its row, by model label.
+TARGET_NAMES = {
+    "schedule.session": "session",
+    "schedule.presentation": "presentation",
+    "schedule.sessionrole": "role",
+    "schedule.speaker": "speaker",
+    "papers.paper": "paper",
+}
+
+type Columns = dict[str, Any]
+
+
+class Group(NamedTuple):
+    """Rows with the same planned value; `column` is that in which they have one of these keys."""
+
+    column: str
+    value: Any
+    keys: list[int]
+
+
+def waiting_fields(model: type[Model]) -> frozenset[str]:
+    return WAITING_FIELDS.get(model._meta.label_lower, frozenset())
+
+
+class Plan:
+    """The unreleased changes of an edition, as read when the block began."""
+
+    def __init__(self, edition: "Edition", version: str, changes: Iterable[tuple[str, int, Columns]]) -> None:
+        self.edition, self.version = edition, version
+        self.columns: dict[str, dict[int, Columns]] = {}
+        for label, key, values in changes:
+            self.columns.setdefault(label, {})[key] = self._columns(apps.get_model(label), values)
+
+    def _columns(self, model: Any, values: Mapping[str, Any]) -> Columns:
+        """Return the planned columns of a row, with those that are derived from them."""
+        fields = recorded_fields(model)
+        columns = {fields[name].attname: fields[name].to_python(value) for name, value in values.items()}
+        if "title" in columns:
+            columns["title_html"] = markup.inline(columns["title"])
+        if "kind" in columns:
+            columns |= model(edition=self.edition).kind_copies(columns["kind"])
+        return columns
+
+    def of(self, model: type[Model]) -> dict[int, Columns]:
+        """Return the planned columns of the changed rows of a model, by key."""
+        return self.columns.get(model._meta.label_lower, {})
+
+    def lay_over(self, row: Any) -> None:
+        """Give an instance its planned values."""
+        for name, value in self.of(type(row)).get(row.pk, {}).items():
+            if name in vars(row):
+                setattr(row, name, value)
+        if (status := vars(row).get("on_release")) and row.edition_id == self.edition.pk:
+            row.status = status
+
+    @cached_property
+    def rooms(self) -> "dict[int, Room]":
+        rooms = apps.get_model("schedule", "Room")._base_manager.filter(edition=self.edition)
+        return {room.pk: room for room in rooms}
+
+    @cached_property
+    def sessions(self) -> "dict[int, Session]":
+        """All sessions of the edition in the planned state, with rooms and parents. Two queries."""
+        rows = apps.get_model("schedule", "Session")._base_manager.filter(edition=self.edition)
+        sessions: dict[int, Session] = {session.pk: session for session in rows}
+        for session in sessions.values():
+            session.edition = self.edition
+            session.room = self.rooms.get(session.room_id or 0)
+            session.parent = sessions.get(session.parent_id or 0)
+        return sessions
+
+    def row(self, model: type[Model], key: int | None) -> Any:
+        """Return a planned room or session; `None` without a key."""
+        rows: Mapping[int, Any] = self.rooms if model._meta.model_name == "room" else self.sessions
+        return rows.get(key or 0)
+
+    def groups(self, model: type[Model], path: str) -> list[Group]:
+        """Return the rows whose value at a path, such as "session__start", differs from the public one."""
+        first, _sep, rest = path.partition(LOOKUP_SEP)
+        name = column_of(model, first)
+        changed = {key: columns[name] for key, columns in self.of(model).items() if name in columns}
+        if not rest:
+            return list(_group(changed))
+        target = model._meta.get_field(first).related_model
+        if not isinstance(target, type) or target._meta.model_name not in ("room", "session"):
+            return []
+        moved = {key: _follow(self.row(target, target_key), rest) for key, target_key in changed.items()}
+        through = [
+            Group(name if column == "pk" else f"{first}__{column}", value, keys)
+            for column, value, keys in self.groups(target, rest)
+        ]
+        return [*_group(moved), *through]
+
+
+def _group(values: Mapping[int, Any]) -> Iterator[Group]:
+    keys_by_value: dict[Any, list[int]] = {}
+    for key, value in values.items():
+        keys_by_value.setdefault(value, []).append(key)
+    for value, keys in keys_by_value.items():
+        yield Group("pk", value, keys)
+
+
+def _follow(row: Any, path: str) -> Any:
+    """Return the value at a path from an instance, and its key if that is an instance."""
+    value = reduce(lambda target, name: getattr(target, name, None), path.split(LOOKUP_SEP), row)
+    return value.pk if isinstance(value, Model) else value
+
+
+def column_of(model: type[Model], name: str) -> str:
+    """Return the attribute of a field's column: `room_id` for "room"."""
+    field = next((f for f in model._meta.concrete_fields if name in (f.name, f.attname)), None)
+    return field.attname if field else name
+
+
+def field_at(model: type[Model], path: str) -> "Field[Any, Any]":
+    """Return the field at a path; of a foreign key the field that it points to."""
+    *steps, last = path.split(LOOKUP_SEP)
+    for step in steps:
+        model = model._meta.get_field(step).related_model  # type: ignore[assignment]
+    field = next(f for f in model._meta.concrete_fields if last in (f.name, f.attname, "pk"))
+    return field.target_field if field.is_relation else field  # type: ignore[attr-defined, no-any-return]
+
+
+_plan: ContextVar[Plan | None] = ContextVar("plan", default=None)
+
+
+def current() -> Plan | None:
+    """Return the plan of the current block; `None` in the public state."""
+    return _plan.get()
+
+
+def read_version(edition: int) -> str:
+    """Return a text that differs after every change of an edition's unreleased changes. One query."""
+    rows = apps.get_model("schedule", "UnreleasedChange")._base_manager.filter(edition=edition)
+    last = rows.aggregate(count=Count("pk"), key=Max("pk"), at=Max("at"))
+    return f"{last['count']}.{last['key']}.{last['at']:%s.%f}" if last["count"] else ""
+
+
+def read_plan(edition: "Edition") -> Plan | None:
+    """Return the plan of an edition; `None` without unreleased changes. Two queries, else one."""
+    with read_from_replica(allowed=False):
+        version = read_version(edition.pk)
+        if not version:
+            return None
+        columns = [f"{name}_id" for name in TARGET_NAMES.values()]
+        changes = apps.get_model("schedule", "UnreleasedChange")._base_manager.filter(edition=edition)
+        rows = changes.filter(action="change").values_list(*columns, "values")
+        return Plan(
+            edition,
+            version,
+            [
+                (label, key, values)
+                for *keys, values in rows
+                for label, key in zip(TARGET_NAMES, keys, strict=True)
+                if key
+            ],
+        )
+
+
+@contextmanager
+def planned(edition: "Edition") -> Iterator[Plan | None]:
+    """Show the planned state of an edition in the block. Writes nothing; three or four queries."""
+    plan = read_plan(edition)
+    if plan is None:
+        yield None
+        return
+    with in_plan(plan):
+        yield plan
+
+
+@contextmanager
+def in_plan(plan: Plan) -> Iterator[None]:
+    """Show a plan in the block."""
+    with preview_context.planned_state(plan.edition.pk, plan.version), read_from_replica(allowed=False):
+        token = _plan.set(plan)
+        try:
+            yield
+        finally:
+            _plan.reset(token)
+
+
+@contextmanager
+def public_state() -> Iterator[None]:
+    """Show the public state in the block, inside of `planned()` too."""
+    token = _plan.set(None)
+    try:
+        with preview_context.public_state():
+            yield
+    finally:
+        _plan.reset(token)
+
+
+# Queries
+
+
+def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
+    """Return the expression of the value at a path from `model`; `prefix` is the lookup of its row."""
+    plan = current()
+    groups = plan.groups(model, path) if plan else []
+    if not groups:
+        return F(f"{prefix}{path}")
+    field = field_at(model, path)
+    whens = [
+        When(AnyOf(f"{prefix}{group.column}", group.keys), then=Value(group.value, output_field=field))
+        for group in groups
+    ]
+    return Case(*whens, default=F(f"{prefix}{path}"), output_field=field)
+
+
+def match(model: type[Model], prefix: str = "", /, **lookups: Any) -> Q:
+    """Return the condition for rows of `model` at `prefix` with these lookups, such as `session__start__gt=`."""
+    if current() is None:
+        return Q(**{f"{prefix}{lookup}": value for lookup, value in lookups.items()})
+    condition = Q()
+    for lookup, value in lookups.items():
+        path, _sep, name = lookup.rpartition(LOOKUP_SEP)
+        if name not in LOOKUPS:
+            path, name = lookup, "exact"
+        expression = value_of(model, path, prefix)
+        if isinstance(expression, F):
+            condition &= Q(**{f"{prefix}{lookup}": value})
+        else:
+            lookup_class: Any = expression.output_field.get_lookup(name)
+            condition &= Q(lookup_class(expression, value.pk if isinstance(value, Model) else value))
+    return condition
+
+
+LOOKUPS = frozenset(("exact", "gt", "gte", "in", "isnull", "lt", "lte"))
+
+
+def in_state(planned_rows: Q, public_rows: Q, prefix: str = "") -> Q:
+    """Return a condition for rows of the planned edition, and one for all others; else only the latter.
+
+    `prefix` leads to a row with an edition.
+    """
+    if (plan := current()) is None:
+        return public_rows
+    is_planned = Q(**{f"{prefix}edition": plan.edition.pk})
+    return (is_planned & planned_rows) | (~is_planned & public_rows)
+
+
+def session_keys(test: Any) -> list[int]:
+    """Return the keys of the planned sessions for which `test` holds. Only inside of `planned()`."""
+    plan = current()
+    return [key for key, session in plan.sessions.items() if test(session)] if plan else []
