@@ -59,7 +59,7 @@ def delete(
     with revision.lock():
         counts: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
-        if counts[0]:
+        if counts[0] and model.advances_revision:
             revision.advance({*editions, *tied_editions})
     return counts
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 from datetime import date
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -46,6 +46,8 @@ class Content(models.Model):
     other_edition_lookup: ClassVar[str] = ""
     # Whether all content belongs to rows of this model.
     is_container: ClassVar[bool] = False
+    # Whether pages may show the row, so that a change of it advances the revision.
+    advances_revision: ClassVar[bool] = True
     # Fields that `derive()` computes from others.
     derived_fields: ClassVar[tuple[str, ...]] = ()
     # The fields that `derive()` reads: a write to them must call it.
@@ -97,7 +99,8 @@ class Content(models.Model):
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # Dependent rows move with it, perhaps from another edition.
                     editions.add(self._edition_of_owner(owner, before))
-            revision.advance(editions, tags)
+            if self.advances_revision:
+                revision.advance(editions, tags)
 
     def _tied_editions(self, before: Values | None) -> set[int]:
         """Return the editions that the row connected with its own before the change."""
@@ -172,18 +175,6 @@ class Content(models.Model):
         self.clean()
 
 
-class Releasable(models.Model):
-    """A row that may wait for the next release of its edition's schedule."""
-
-    # The status that it takes with the next release, or what happens to it then; empty if it keeps its status.
-    on_release = models.CharField(
-        _("with the release"), max_length=9, blank=True, default="", db_default="", editable=False
-    )
-
-    class Meta:
-        abstract = True
-
-
 class Ordered(models.Model):
     """A row with a position among its siblings, counted from 1. A new row goes to the end."""
 
@@ -199,14 +190,13 @@ class Ordered(models.Model):
 
     def save(self, *args: object, **kwargs: Any) -> None:
         if not self.position:
-            last = self.siblings().aggregate(last=models.Max("position"))["last"]
-            self.position = (last or 0) + 1
+            self.position = max(self.siblings().positions().values(), default=0) + 1
         super().save(*args, **kwargs)
 
-    def siblings(self) -> models.QuerySet[Self]:
+    def siblings(self) -> Any:
         """Return all rows that share this row's order, itself included when saved."""
         owner = self._meta.get_field(self.siblings_of).attname  # type: ignore[union-attr]
-        return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
+        return type(self)._default_manager.filter(**{owner: getattr(self, owner)})
 
 
 def strip_direction_marks(value: object) -> object:

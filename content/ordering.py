@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from django.db import models
 
 from content import revision
 from content.history import recording
 from content.row_values import BATCH_ROWS, is_recorded, related_model
+from content.unreleased.plan import publishing
 
 if TYPE_CHECKING:
     from content.models import Content, Ordered
@@ -17,31 +18,24 @@ if TYPE_CHECKING:
 PARKED_FROM = 1_000_000
 
 
-def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
+def reorder(rows: Any, keys: Sequence[int]) -> None:
     """Give the rows positions 1..n in the order of `keys`.
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
     """
     with recording.single_change_set(), revision.lock():
-        current_keys: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
+        current_keys = [*rows.positions()]
         requested_keys, existing_keys = {*keys}, {*current_keys}
         ordered_keys = [
             *(key for key in keys if key in existing_keys),
             *(key for key in current_keys if key not in requested_keys),
         ]
-        rows.order_by().update(position=models.F("position") + PARKED_FROM)
-        cases = [
-            models.When(pk=key, then=models.Value(position))
-            for position, key in enumerate(ordered_keys, start=1)
-        ]
-        if cases:
-            rows.order_by().update(position=models.Case(*cases, output_field=models.PositiveIntegerField()))
+        rows.set_positions({key: position for position, key in enumerate(ordered_keys, start=1)})
 
 
 def move_to(row: "Ordered", position: int) -> None:
     """Move a row to a position among its siblings, and renumber them; 0 is the end."""
-    other_rows = row.siblings().exclude(pk=row.pk).order_by("position", "pk")
-    keys = list(other_rows.values_list("pk", flat=True))
+    keys = [key for key in row.siblings().positions() if key != row.pk]
     keys.insert(position - 1 if position else len(keys), row.pk)
     reorder(type(row)._default_manager.filter(pk__in=keys), keys)
     row.position = keys.index(row.pk) + 1
@@ -82,7 +76,15 @@ def owners_losing_rows(
 
 
 def close_gaps(owners_by_model: "Mapping[type[Ordered], Iterable[int]]") -> None:
-    """Renumber the rows of these owners 1 to n; rows from `PARKED_FROM` on get their old position back."""
+    """Renumber the rows of these owners 1 to n; rows from `PARKED_FROM` on get their old position back.
+
+    This concerns the stored positions alone; the order does not change, so that nothing waits for a release.
+    """
+    with publishing():
+        _close_gaps(owners_by_model)
+
+
+def _close_gaps(owners_by_model: "Mapping[type[Ordered], Iterable[int]]") -> None:
     for model, owners in owners_by_model.items():
         rows_by_owner: dict[int, list[tuple[int, int]]] = {}
         for batch in batched(owners, BATCH_ROWS, strict=False):

@@ -1,6 +1,6 @@
 """Conditions for public rows, on which `published()` is based, and the queryset that records bulk changes."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from content import deletion, preview_context, revision
 from content.history import recording
+from content.ordering import PARKED_FROM
 from content.preview_context import GATES
 from content.row_values import (
     Values,
@@ -149,7 +150,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             count = super().update(**kwargs)
             if before:
                 self._record_changes(log, before, kwargs, editions)
-            if count:
+            if count and self.model.advances_revision:
                 revision.advance({*editions, *tied_editions})
         return count
 
@@ -182,6 +183,17 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             edition = editions_by_key.get(key, common_edition)
             log.record_changed(self.model, key, values, after.get(key, {}), edition)
 
+    def positions(self) -> dict[int, int]:
+        """Return the positions of ordered rows by key, in order."""
+        return dict(self.order_by("position", "pk").values_list("pk", "position"))
+
+    def set_positions(self, positions: Mapping[int, int]) -> None:
+        """Set the positions of these rows, by key. They are unique in between too."""
+        self.order_by().update(position=models.F("position") + PARKED_FROM)
+        cases = [models.When(pk=key, then=models.Value(place)) for key, place in positions.items()]
+        if cases:
+            self.order_by().update(position=models.Case(*cases, output_field=models.PositiveIntegerField()))
+
     def delete(self) -> tuple[int, dict[str, int]]:
         with recording.single_change_set() as log:
             editions = self.get_edition_keys()
@@ -211,7 +223,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             created = super().bulk_create(rows, *args, **kwargs)
             for row in rows:
                 log.record_created(row)
-            if rows:
+            if rows and self.model.advances_revision:
                 revision.advance({row.get_edition_key() for row in rows})
         return created
 
@@ -226,6 +238,6 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             tags.update(*(row.cache_tags(changed_fields) for row in rows))
         with recording.single_change_set(), revision.lock(), revision.invalidate_only(tags or None):
             count = super().bulk_update(rows, names, batch_size=batch_size)
-            if rows:
+            if rows and self.model.advances_revision:
                 revision.advance({row.get_edition_key() for row in rows})
         return count

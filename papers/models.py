@@ -26,8 +26,9 @@ from content.fields import (
 from content.history.public_past import PAPERS, PublicWhen
 from content.invalidation import paper_tag, title_tag
 from content.licenses import License, find_license
-from content.models import Content, Ordered, Releasable, Status
+from content.models import Content, Ordered, Status
 from content.page_paths import page_path
+from content.unreleased.rows import Releasable
 from papers.querysets import (
     TOPIC_LEVELS,
     AuthorshipQuerySet,
@@ -119,7 +120,7 @@ class Paper(Releasable, Content):
         "lay_summary_html",
     )
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
-    unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail",)
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail", "on_release")
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
     descriptive_fields: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 

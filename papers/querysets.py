@@ -22,6 +22,7 @@ from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce, Lower, Upper
 
 from content.querysets import ContentQuerySet, has_status, or_draft, papers_public
+from content.unreleased.rows import ReleasableQuerySet
 from papers.rows import PaperRow, list_rows
 from people.querysets import with_shown_names
 
@@ -63,7 +64,7 @@ class TopicQuerySet(ContentQuerySet[Any]):
         return self.annotate(paper_count=reduce(add, (Coalesce(Subquery(count), 0) for count in counts)))
 
 
-class PaperQuerySet(ContentQuerySet[Any]):
+class PaperQuerySet(ReleasableQuerySet):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("", at))
 

@@ -3,7 +3,6 @@
 Calendars derive SEQUENCE and LAST-MODIFIED from that moment, so it never decreases.
 """
 
-from collections import namedtuple
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
@@ -17,9 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content.history import RowChange
-from content.models import Releasable
-from content.querysets import ContentQuerySet
-from schedule.unreleased import plan
+from content.unreleased import plan
+from content.unreleased.rows import Releasable, ReleasableQuerySet
 
 SECOND = timedelta(seconds=1)
 MOVED, REASON = "rescheduled_at", "cancellation_reason"
@@ -50,7 +48,7 @@ set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
 class TimetableEntry(Releasable):
     """A row that can be canceled, and stores when one of its calendar fields last changed."""
 
-    unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED,)
+    unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED, "on_release")
 
     # Empty until it moves: creating a row or editing a draft is no move.
     rescheduled_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -86,8 +84,6 @@ class TimetableEntry(Releasable):
     ) -> Self:
         row = super().from_db(db, field_names, values, **kwargs)
         row._stored = row._calendar_values()
-        if current := plan.current():
-            current.lay_over(row)
         return row
 
     def refresh_from_db(
@@ -137,22 +133,6 @@ class TimetableEntry(Releasable):
         return self.container.why_cancelled if self.container else ""
 
 
-class PlannedPart(Releasable):
-    """A person of a session or talk, who may be added to or removed from it with the next release."""
-
-    class Meta:
-        abstract = True
-
-    @classmethod
-    def from_db(
-        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **kwargs: Any
-    ) -> Self:
-        row = super().from_db(db, field_names, values, **kwargs)
-        if current := plan.current():
-            current.lay_over(row)
-        return row
-
-
 def date_recreated(rows: Iterable[Any]) -> None:
     """Set `rescheduled_at` of new rows that reuse a deleted uid: calendars have that event. One query."""
     new_rows = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
@@ -166,39 +146,7 @@ def date_recreated(rows: Iterable[Any]) -> None:
             new_rows[key].rescheduled_at = this_second()
 
 
-class PlannedQuerySet(ContentQuerySet[Any]):
-    """Queryset whose methods ask for planned values: inside of `planned()` they are those after the release."""
-
-    def value(self, path: str) -> Any:
-        """Return the expression of the value at a path, such as "session__start"."""
-        return plan.value_of(self.model, path)
-
-    def matching(self, **lookups: object) -> Self:
-        """Filter by lookups, such as `session__start__gte=`."""
-        return self.filter(plan.match(self.model, **lookups))
-
-    def rows(self, *columns: str) -> Iterable[Any]:
-        """Return named tuples of these columns, which may be annotations."""
-        if plan.current() is None:
-            return self.values_list(*columns, named=True)
-        values = {name: self.value(name) for name in columns if name not in self.query.annotations}
-        changed = {f"planned_{name}": value for name, value in values.items() if not isinstance(value, F)}
-        names = [f"planned_{name}" if f"planned_{name}" in changed else name for name in columns]
-        row = namedtuple("Row", columns)  # type: ignore[misc] # noqa: PYI024 # as Django makes it
-        return [row._make(values) for values in self.annotate(**changed).values_list(*names)]
-
-    def select_related(self, *fields: Any) -> Self:
-        """Fetch relations in the same query; where they may be planned, in a further one."""
-        if plan.current() is None:
-            return super().select_related(*fields)
-        waiting = plan.waiting_fields(self.model)
-        joined = [name for name in fields if name.partition("__")[0] not in waiting]
-        apart = [name for name in fields if name not in joined]
-        rows = super().select_related(*joined) if joined else self
-        return rows.prefetch_related(*apart) if apart else rows
-
-
-class EntryQuerySet(PlannedQuerySet):
+class EntryQuerySet(ReleasableQuerySet):
     """Entries whose bulk changes update `rescheduled_at` and clear reasons, as `save()` does."""
 
     def of_kind(self, kind: str) -> Self:

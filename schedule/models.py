@@ -1,7 +1,7 @@
 """Models of rooms, sessions, presentations and their people. Agendas and releases are in `following`."""
 
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -15,12 +15,13 @@ from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, valid
 from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import page_path
+from content.unreleased.rows import Releasable
 from papers.models import Paper
 from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
 from people.printed_names import NamedAsPrinted
 from schedule.board_plan import validate_boards
-from schedule.entries import PlannedPart, Status, TimetableEntry, set_null
+from schedule.entries import Status, TimetableEntry, set_null
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.invitations.availability import Unavailability
 from schedule.invitations.models import ProgramInvitation, ProgramInvitationLink
@@ -117,6 +118,7 @@ class Session(HasKind, TimetableEntry, Content):
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("parent",))
     rule_relations: ClassVar[tuple[str, ...]] = ("parts",)
+    waiting_fields = frozenset(("kind", "title", "start", "end", "room", "parent", "cancellation_reason"))
 
     Kind = BuiltInSessionKind
     get_kind_display = HasKind.kind_words
@@ -236,10 +238,12 @@ class Session(HasKind, TimetableEntry, Content):
             raise ValidationError(errors)
 
 
-class SessionRole(PlannedPart, NamedAsPrinted, Ordered, Content):
+class SessionRole(Releasable, NamedAsPrinted, Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("on_release",)
+    waiting_fields = frozenset(("role", "position"))
 
     class Role(models.TextChoices):
         SPEAKER = "speaker", _("Speaker")
@@ -287,12 +291,14 @@ class SessionRole(PlannedPart, NamedAsPrinted, Ordered, Content):
         return f"{self.name} ({self.get_role_display()})"
 
 
-class Speaker(PlannedPart, NamedAsPrinted, Ordered, Content):
+class Speaker(Releasable, NamedAsPrinted, Ordered, Content):
     """A speaker of a talk that is not a paper, in order."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")
     edition_lookup: ClassVar[str] = "presentation__edition"
     siblings_of: ClassVar[str] = "presentation"
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("on_release",)
+    waiting_fields = frozenset(("position",))
 
     presentation = models.ForeignKey(
         "schedule.Presentation", models.CASCADE, verbose_name=_("presentation"), related_name="speakers"
@@ -327,6 +333,20 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("session", "paper"))
+    waiting_fields = frozenset(
+        (
+            "kind",
+            "title",
+            "paper",
+            "session",
+            "start",
+            "end",
+            "board",
+            "room",
+            "position",
+            "cancellation_reason",
+        )
+    )
 
     Kind = BuiltInPresentationKind
     get_kind_display = HasKind.kind_words
@@ -404,8 +424,9 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         target = self.paper or self.session
         return target.get_absolute_url() if target else self.edition.get_absolute_url()
 
-    def siblings(self) -> models.QuerySet[Self]:
-        return super().siblings().filter(edition=self.edition_id)
+    def siblings(self) -> Any:
+        rows = Presentation.objects.filter(edition=self.edition_id).standing()
+        return rows.matching(session_id=self.session_id) if self.session_id else rows.unscheduled()
 
     @property
     def container(self) -> TimetableEntry | None:

@@ -32,10 +32,11 @@ from content.querysets import (
     schedule_public,
     shown_statuses,
 )
+from content.unreleased import plan
+from content.unreleased.rows import ReleasableQuerySet
 from papers.querysets import is_cancelled, paper_published
 from people.querysets import with_shown_names
-from schedule.entries import EntryQuerySet, PlannedQuerySet
-from schedule.unreleased import plan
+from schedule.entries import EntryQuerySet
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -225,7 +226,7 @@ def is_dropped(session: Any) -> bool:
     return any(level is not None and level.status in ("cancelled", REMOVED) for level in levels)
 
 
-class PartQuerySet(PlannedQuerySet):
+class PartQuerySet(ReleasableQuerySet):
     """Queryset of the people of a session or talk."""
 
     # The lookup of the row that they belong to.
@@ -285,7 +286,7 @@ class PresentationQuerySet(EntryQuerySet):
     def taking_place(self) -> Self:
         """Return the presentations that are not canceled, including drafts, without withdrawn papers."""
         withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
-        return self.filter(~self.cancelled(), ~withdrawn, ~self.removed())
+        return self.filter(~self.cancelled(), ~withdrawn).standing()
 
     def cancelled(self) -> Q:
         """Return the condition that a presentation, its session or the parent session is canceled."""
@@ -294,10 +295,6 @@ class PresentationQuerySet(EntryQuerySet):
         own = Q(on_release="cancelled") | Q(on_release="", status="cancelled")
         cancelled_sessions = plan.session_keys(attrgetter("cancelled"))
         return plan.in_state(own | plan.match(self.model, session_id__in=cancelled_sessions), is_cancelled())
-
-    def removed(self) -> Q:
-        """Return the condition that a presentation is removed in the planned state."""
-        return plan.in_state(Q(on_release=REMOVED), Q(pk__in=()))
 
     def outside_session(self) -> Self:
         """Return the presentations that do not begin in their session, like `talks_outside_session()`."""

@@ -1,5 +1,4 @@
-"""Unreleased changes of a schedule: rows of their own beside the public rows, until a release copies them there.
+"""Unreleased changes of an edition: their model, releases of them, and conflicts with what became public since.
 
-`models` stores them; `plan` shows the planned state; `diversion` turns writes into changes. Reasons:
-docs/decisions/0034.
+Reading and writing them is below all apps, in `content.unreleased`. Reasons: docs/decisions/0034.
 """

@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
+from content.array_lookup import AnyOf
 from content.models import Content
 from content.querysets import ContentQuerySet
-from people.models import Person
 
 if TYPE_CHECKING:
     from schedule.models import Presentation, Session, SessionRole, Speaker
@@ -25,6 +25,21 @@ TARGETS = ("session", "presentation", "role", "speaker", "paper")
 class UnreleasedChangeQuerySet(ContentQuerySet["UnreleasedChange"]):
     def published(self, at: datetime | None = None) -> Self:
         return self.none()
+
+    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+        created = super().bulk_create(objs, *args, **kwargs)
+        mark_rows(created)
+        return created
+
+    def bulk_update(self, objs: Iterable[Any], fields: Iterable[str], batch_size: int | None = None) -> int:
+        rows = [*objs]
+        count = super().bulk_update(rows, fields, batch_size=batch_size)
+        mark_rows(rows)
+        return count
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        unmark_rows(self)
+        return super().delete()
 
     def of_rows(self, rows: Iterable[Content]) -> Self:
         """Return the changes of these rows."""
@@ -43,11 +58,6 @@ class UnreleasedChange(Content):
     `values` and `began` have the format of the history: {field: value}. `began` are the public values with
     which the change began: a public value that is neither is a conflict.
     """
-
-    class Action(models.TextChoices):
-        CHANGE = "change", _("Changed")
-        ADD = "add", _("New")
-        REMOVE = "remove", _("Removed")
 
     personal_fields: ClassVar[tuple[str, ...]] = ("values", "began", "by_name")
     part_of: ClassVar[tuple[str, ...]] = TARGETS
@@ -80,7 +90,9 @@ class UnreleasedChange(Content):
     paper = models.OneToOneField(
         "papers.Paper", models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="+"
     )
-    action = models.CharField(_("action"), max_length=6, choices=Action, default=Action.CHANGE)
+    # What the row's own `on_release` repeats, so that queries can read it: the status that it takes, or
+    # `added` or `removed`.
+    on_release = models.CharField(_("with the release"), max_length=9, blank=True)
     values = models.JSONField(_("values"), default=dict, blank=True)
     began = models.JSONField(_("began with"), default=dict, blank=True)
     # The rows that `values` name: they cannot be deleted while the change waits.
@@ -95,8 +107,8 @@ class UnreleasedChange(Content):
         blank=True,
         related_name="+",
     )
-    to_person = models.ForeignKey(
-        Person, models.PROTECT, verbose_name=_("new person"), null=True, blank=True, related_name="+"
+    to_paper = models.ForeignKey(
+        "papers.Paper", models.CASCADE, verbose_name=_("new paper"), null=True, blank=True, related_name="+"
     )
     # Who made the last change of the row, and when.
     by = models.ForeignKey(
@@ -128,22 +140,64 @@ class UnreleasedChange(Content):
                 name="unreleased_change_of_one_row",
             )
         ]
-        indexes = [models.Index(fields=["edition", "action"], name="unreleased_change_by_edition")]
 
     def __str__(self) -> str:
-        return f"{self.get_action_display()}: {self.row}"
+        return str(self.row)
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        super().save(*args, **kwargs)
+        mark_rows([self])
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        unmark_rows([self])
+        return super().delete(*args, **kwargs)
+
+    @property
+    def target(self) -> str:
+        """The name of the foreign key that is set."""
+        return next(name for name in TARGETS if getattr(self, f"{name}_id"))
+
+    @property
+    def target_key(self) -> int:
+        key: int = getattr(self, f"{self.target}_id")
+        return key
 
     @property
     def row(self) -> "Session | Presentation | SessionRole | Speaker | Any":
         """The row that it changes."""
-        return next(getattr(self, name) for name in TARGETS if getattr(self, f"{name}_id"))
+        return getattr(self, self.target)
+
+
+def mark_rows(changes: Iterable[UnreleasedChange]) -> None:
+    """Repeat `on_release` of the changes in their rows. One statement for each model and value."""
+    keys: dict[tuple[str, str], list[int]] = {}
+    for change in changes:
+        keys.setdefault((change.target, change.on_release), []).append(change.target_key)
+    for (name, value), row_keys in keys.items():
+        rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys))
+        # Nothing public shows it: no revision, no history.
+        models.QuerySet.update(rows.exclude(on_release=value), on_release=value)
+
+
+def unmark_rows(changes: Iterable[UnreleasedChange]) -> None:
+    """Clear `on_release` in the rows of the changes."""
+    keys: dict[str, list[int]] = {}
+    for change in changes:
+        if change.on_release:
+            keys.setdefault(change.target, []).append(change.target_key)
+    for name, row_keys in keys.items():
+        models.QuerySet.update(waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys)), on_release="")
+
+
+def waiting_model(name: str) -> type[Content]:
+    """Return the model of the rows to which this foreign key of a change points."""
+    model: Any = UnreleasedChange._meta.get_field(name).related_model
+    return model  # type: ignore[no-any-return]
 
 
 def target_name(model: type[models.Model]) -> str:
     """Return the foreign key of a change to rows of this model."""
-    return next(
-        name for name in TARGETS if UnreleasedChange._meta.get_field(name).related_model is model
-    )
+    return next(name for name in TARGETS if UnreleasedChange._meta.get_field(name).related_model is model)
 
 
 class ReleasePlan(models.Model):

@@ -150,7 +150,7 @@ class AssignmentPage(EditionPage):
         """Return the condition for papers that need a session."""
         rows = Presentation.objects.filter(edition=self.edition, paper__isnull=False).taking_place()
         talks = rows.order_by().values("paper")
-        matching_talks = talks.of_kind(self.kind) if self.kind else talks
+        matching_talks = (rows.of_kind(self.kind) if self.kind else rows).order_by().values("paper")
         if show == Show.WITHOUT_KIND:
             return ~Q(pk__in=matching_talks.filter(session__isnull=False))
         unscheduled_talks = matching_talks.filter(session__isnull=True)

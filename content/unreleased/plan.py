@@ -25,35 +25,6 @@ if TYPE_CHECKING:
     from conference.models import Edition
     from schedule.models import Room, Session
 
-# The fields of public rows whose changes wait, by model label. All others are public when they are saved.
-WAITING_FIELDS: Mapping[str, frozenset[str]] = {
-    "schedule.session": frozenset(("kind", "title", "start", "end", "room", "parent", "cancellation_reason")),
-    "schedule.presentation": frozenset(
-        (
-            "kind",
-            "title",
-            "paper",
-            "session",
-            "start",
-            "end",
-            "board",
-            "room",
-            "position",
-            "cancellation_reason",
-        )
-    ),
-    "schedule.sessionrole": frozenset(("role", "position")),
-    "schedule.speaker": frozenset(("position",)),
-}
-# The foreign keys of a change to its row, by model label.
-TARGET_NAMES = {
-    "schedule.session": "session",
-    "schedule.presentation": "presentation",
-    "schedule.sessionrole": "role",
-    "schedule.speaker": "speaker",
-    "papers.paper": "paper",
-}
-
 type Columns = dict[str, Any]
 
 
@@ -66,7 +37,29 @@ class Group(NamedTuple):
 
 
 def waiting_fields(model: type[Model]) -> frozenset[str]:
-    return WAITING_FIELDS.get(model._meta.label_lower, frozenset())
+    """Return the fields of public rows whose changes wait. All others are public when they are saved."""
+    return getattr(model, "waiting_fields", frozenset())
+
+
+def change_model() -> Any:
+    return apps.get_model("schedule", "UnreleasedChange")
+
+
+def target_names() -> dict[str, str]:
+    """Return the foreign keys of a change to its row, by the label of the row's model."""
+    model = change_model()
+    return {model._meta.get_field(name).related_model._meta.label_lower: name for name in model.part_of}
+
+
+def planned_columns(model: Any, edition: "Edition", values: Mapping[str, Any]) -> Columns:
+    """Return the columns of unreleased values, with those that are derived from them."""
+    fields = recorded_fields(model)
+    columns = {fields[name].attname: fields[name].to_python(value) for name, value in values.items()}
+    if "title" in columns:
+        columns["title_html"] = markup.inline(columns["title"])
+    if "kind" in columns:
+        columns |= model(edition=edition).kind_copies(columns["kind"])
+    return columns
 
 
 class Plan:
@@ -76,17 +69,19 @@ class Plan:
         self.edition, self.version = edition, version
         self.columns: dict[str, dict[int, Columns]] = {}
         for label, key, values in changes:
-            self.columns.setdefault(label, {})[key] = self._columns(apps.get_model(label), values)
+            self.columns.setdefault(label, {})[key] = planned_columns(
+                apps.get_model(label), self.edition, values
+            )
 
-    def _columns(self, model: Any, values: Mapping[str, Any]) -> Columns:
-        """Return the planned columns of a row, with those that are derived from them."""
-        fields = recorded_fields(model)
-        columns = {fields[name].attname: fields[name].to_python(value) for name, value in values.items()}
-        if "title" in columns:
-            columns["title_html"] = markup.inline(columns["title"])
-        if "kind" in columns:
-            columns |= model(edition=self.edition).kind_copies(columns["kind"])
-        return columns
+    def learn(self, label: str, key: int, values: Mapping[str, Any]) -> None:
+        """Take over what a write in the block has changed."""
+        rows = self.columns.setdefault(label, {})
+        if values:
+            rows[key] = planned_columns(apps.get_model(label), self.edition, values)
+        else:
+            rows.pop(key, None)
+        vars(self).pop("sessions", None)
+        vars(self).pop("rooms", None)
 
     def of(self, model: type[Model]) -> dict[int, Columns]:
         """Return the planned columns of the changed rows of a model, by key."""
@@ -165,7 +160,7 @@ def field_at(model: type[Model], path: str) -> "Field[Any, Any]":
     for step in steps:
         model = model._meta.get_field(step).related_model  # type: ignore[assignment]
     field = next(f for f in model._meta.concrete_fields if last in (f.name, f.attname, "pk"))
-    return field.target_field if field.is_relation else field  # type: ignore[attr-defined, no-any-return]
+    return field.target_field if field.is_relation else field  # type: ignore[attr-defined]
 
 
 _plan: ContextVar[Plan | None] = ContextVar("plan", default=None)
@@ -178,7 +173,7 @@ def current() -> Plan | None:
 
 def read_version(edition: int) -> str:
     """Return a text that differs after every change of an edition's unreleased changes. One query."""
-    rows = apps.get_model("schedule", "UnreleasedChange")._base_manager.filter(edition=edition)
+    rows = change_model()._base_manager.filter(edition=edition)
     last = rows.aggregate(count=Count("pk"), key=Max("pk"), at=Max("at"))
     return f"{last['count']}.{last['key']}.{last['at']:%s.%f}" if last["count"] else ""
 
@@ -189,16 +184,17 @@ def read_plan(edition: "Edition") -> Plan | None:
         version = read_version(edition.pk)
         if not version:
             return None
-        columns = [f"{name}_id" for name in TARGET_NAMES.values()]
-        changes = apps.get_model("schedule", "UnreleasedChange")._base_manager.filter(edition=edition)
-        rows = changes.filter(action="change").values_list(*columns, "values")
+        names = target_names()
+        columns = [f"{name}_id" for name in names.values()]
+        changes = change_model()._base_manager.filter(edition=edition)
+        rows = changes.exclude(values={}).values_list(*columns, "values")
         return Plan(
             edition,
             version,
             [
                 (label, key, values)
                 for *keys, values in rows
-                for label, key in zip(TARGET_NAMES, keys, strict=True)
+                for label, key in zip(names, keys, strict=True)
                 if key
             ],
         )
@@ -237,6 +233,35 @@ def public_state() -> Iterator[None]:
         _plan.reset(token)
 
 
+_is_publishing: ContextVar[bool] = ContextVar("is_publishing", default=False)
+
+
+@contextmanager
+def publishing() -> Iterator[None]:
+    """Write to the public rows in the block, as a release and a live notice do."""
+    token = _is_publishing.set(True)
+    try:
+        with public_state():
+            yield
+    finally:
+        _is_publishing.reset(token)
+
+
+@contextmanager
+def settled() -> Iterator[None]:
+    """Write in the block what was found not to wait, without asking again."""
+    token = _is_publishing.set(True)
+    try:
+        yield
+    finally:
+        _is_publishing.reset(token)
+
+
+def is_publishing() -> bool:
+    """Return whether writes in the current block are public at once."""
+    return _is_publishing.get()
+
+
 # Queries
 
 
@@ -255,7 +280,7 @@ def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
 
 
 def match(model: type[Model], prefix: str = "", /, **lookups: Any) -> Q:
-    """Return the condition for rows of `model` at `prefix` with these lookups, such as `session__start__gt=`."""
+    """Return the condition for rows of `model` at `prefix` with these lookups, such as `start__gt=`."""
     if current() is None:
         return Q(**{f"{prefix}{lookup}": value for lookup, value in lookups.items()})
     condition = Q()

@@ -1,0 +1,298 @@
+"""Release unreleased changes, all or some, now or at a planned time; discard them; undo a release.
+
+A release copies the values of the changes to their rows, in one transaction and one change set of the history,
+with a fixed number of statements for each 500 rows.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import batched
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Case, Value, When
+from django.utils.translation import gettext as _
+
+from conference.models import Edition
+from content import revision
+from content.actor import User
+from content.array_lookup import AnyOf
+from content.bulk import POSITION
+from content.history import ChangeSet, Origin
+from content.history.recording import recording
+from content.ordering import close_gaps, is_ordered, owner_keys
+from content.row_values import BATCH_ROWS
+from content.unreleased.diversion import ADDED, REMOVED
+from content.unreleased.plan import planned_columns, publishing, read_version
+from schedule.models import Release, ReleasePlan, UnreleasedChange
+from schedule.releases import announce
+from schedule.unreleased.conflicts import RefusedError, find_conflicts, locked, resolve
+from schedule.unreleased.models import TARGETS, waiting_model
+
+# The detail of a release in the history.
+RELEASE_DETAIL = "release of unreleased changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Title, text and notes of the announced release, and the lines that it leaves out."""
+
+    title: str = ""
+    text: str = ""
+    without: Sequence[str] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The result of a release."""
+
+    change_count: int
+    change_set: ChangeSet | None
+    release: Release | None
+
+
+def changes_of(edition: Edition) -> Any:
+    return UnreleasedChange.objects.filter(edition=edition)
+
+
+def release(
+    plan: ReleasePlan,
+    user: User,
+    at: datetime,
+    *,
+    seen: str | None = None,
+    chosen: Collection[int] | None = None,
+    choices: Mapping[str, str] | None = None,
+    announcement: Announcement | None = None,
+    user_name: str = "",
+) -> Released:
+    """Publish the unreleased changes, or the `chosen` ones with those they need: all of them or none.
+
+    `seen` is the version that was shown. Raises `RefusedError` with all reasons.
+    """
+    with transaction.atomic(), publishing():
+        plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
+        refuse_unseen(plan, seen)
+        changes = locked(changes_of(plan.edition))
+        if chosen is not None:
+            changes = with_required(changes, {*chosen})
+        if not changes and announcement is None:
+            raise RefusedError(_("Nothing was chosen that could be released."))
+        resolve(changes, find_conflicts(changes), choices or {})
+        with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
+            write(changes, plan.edition)
+            log.write()
+        announced = announce(plan.edition, at, **asdict(announcement)) if announcement else None
+        plan.released_at, plan.refusal = at, ""
+        plan.released_by = user_name or (user.get_username() if user else "")
+        if chosen is None:
+            plan.release_at, plan.announcement = None, {}
+        plan.save()
+        return Released(len(changes), log.change_set, announced)
+
+
+def refuse_unseen(plan: ReleasePlan, seen: str | None) -> None:
+    """Raise `RefusedError` if changes came or went since the page with this version was shown."""
+    if seen is None or read_version(plan.edition_id) == seen:
+        return
+    if plan.released_at and not changes_of(plan.edition).exists():
+        raise RefusedError(already_released(plan))
+    raise RefusedError(_("Changes were made after you opened this page. Nothing was done: look at it again."))
+
+
+def already_released(plan: ReleasePlan) -> str:
+    local_time = plan.released_at.astimezone(plan.edition.zone) if plan.released_at else None
+    message = _("Already released by %(who)s at %(at)s.")
+    return message % {"who": plan.released_by or "–", "at": f"{local_time:%Y-%m-%d %H:%M %Z}"}
+
+
+def with_required(changes: Iterable[UnreleasedChange], chosen: set[int]) -> list[UnreleasedChange]:
+    """Return the chosen changes, and those of the new sessions, talks and papers that they need."""
+    by_row = {(change.target, change.target_key): change for change in changes}
+    by_key = {change.pk: change for change in by_row.values()}
+    required, added = {*chosen} & by_key.keys(), {*chosen} & by_key.keys()
+    while added:
+        needed = {row for key in added for row in needed_rows(by_key[key])}
+        added = {by_row[row].pk for row in needed if row in by_row and is_new(by_row[row])} - required
+        required |= added
+    return [change for change in by_row.values() if change.pk in required]
+
+
+def is_new(change: UnreleasedChange) -> bool:
+    """Return whether the change makes a row public that is not."""
+    return change.on_release == ADDED or (
+        change.on_release in ("published", "cancelled")
+        and change.row.status not in ("published", "cancelled")
+    )
+
+
+def needed_rows(change: UnreleasedChange) -> set[tuple[str, int]]:
+    """Return the rows that must be public for this one to appear: (name of the foreign key, key)."""
+    row, needed = change.row, set()
+    for name in ("session", "parent", "presentation", "paper"):
+        key = change.values.get(name, getattr(row, f"{name}_id", None))
+        if key:
+            needed.add(("session" if name == "parent" else name, key))
+    return needed
+
+
+def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
+    """Copy the changes to their rows, and delete them. Inside of `publishing()`."""
+    owners: dict[type[Any], set[int]] = {}
+    for name in ("paper", "session", "presentation", "role", "speaker"):
+        model: Any = waiting_model(name)
+        rows = {change.target_key: change for change in changes if change.target == name}
+        moved = [key for key, change in rows.items() if {POSITION, "session"} & change.values.keys()]
+        old_owners = owner_keys(model, moved) if is_ordered(model) and moved else set()
+        for batch in batched(sorted(rows), BATCH_ROWS, strict=False):
+            write_values(model, edition, {key: rows[key].values for key in batch})
+            write_statuses(model, {key: rows[key].on_release for key in batch})
+        if old_owners:
+            owners.setdefault(model, set()).update(old_owners | owner_keys(model, moved))
+    for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
+        UnreleasedChange.objects.filter(pk__in=batch).delete()
+    removed: dict[str, list[int]] = {}
+    for change in changes:
+        if change.on_release == REMOVED:
+            removed.setdefault(change.target, []).append(change.target_key)
+    for name in reversed(TARGETS):
+        if keys := removed.get(name):
+            remaining: Any = waiting_model(name)._default_manager.filter(AnyOf("pk", keys))  # type: ignore[attr-defined]
+            remaining.delete()
+    close_gaps(owners)
+
+
+def write_values(model: Any, edition: Edition, values_by_key: Mapping[int, Mapping[str, Any]]) -> None:
+    """Write values, in the format of the history, to rows of a model. One update for all rows and fields."""
+    keys_by_value: dict[str, dict[Any, list[int]]] = {}
+    for key, values in values_by_key.items():
+        for name, value in planned_columns(model, edition, values).items():
+            keys_by_value.setdefault(name, {}).setdefault(value, []).append(key)
+    updates = {}
+    for name, keys in keys_by_value.items():
+        column = model._meta.get_field(name)
+        whens = [When(pk__in=group, then=Value(value, column)) for value, group in keys.items()]
+        updates[column.name] = Case(*whens, default=name, output_field=column)
+    if updates:
+        model._default_manager.filter(pk__in=[key for key, values in values_by_key.items() if values]).update(
+            **updates
+        )
+
+
+def write_statuses(model: Any, statuses: Mapping[int, str]) -> None:
+    """Give the rows the statuses that waited."""
+    keys_by_status: dict[str, list[int]] = {}
+    for key, status in statuses.items():
+        if status not in ("", ADDED, REMOVED):
+            keys_by_status.setdefault(status, []).append(key)
+    for status, keys in keys_by_status.items():
+        model._default_manager.filter(pk__in=keys).update(status=status)
+
+
+# Discarding
+
+
+def discard(plan: ReleasePlan, *, seen: str | None = None, chosen: Collection[int] | None = None) -> int:
+    """Drop all unreleased changes, or the `chosen` ones and those that need their rows; return their number.
+
+    Rows that were never public stay as drafts without a release only if nothing public needs them: they are
+    deleted if they were made to be added.
+    """
+    with transaction.atomic(), publishing():
+        refuse_unseen(plan, seen)
+        changes = locked(changes_of(plan.edition))
+        if chosen is not None:
+            changes = with_dependents(changes, {*chosen})
+        for name in reversed(TARGETS):
+            added = [change.target_key for change in changes if change.target == name and is_new(change)]
+            if name == "paper":
+                continue
+            for batch in batched(sorted(added), BATCH_ROWS, strict=False):
+                rows: Any = waiting_model(name)._default_manager  # type: ignore[attr-defined]
+                rows.filter(pk__in=batch).delete()
+        for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
+            UnreleasedChange.objects.filter(pk__in=batch).delete()
+        return len(changes)
+
+
+def with_dependents(changes: Iterable[UnreleasedChange], chosen: set[int]) -> list[UnreleasedChange]:
+    """Return the chosen changes, and those that need a new row among them."""
+    by_key = {change.pk: change for change in changes}
+    included = {*chosen} & by_key.keys()
+    while True:
+        new_rows = {(by_key[key].target, by_key[key].target_key) for key in included if is_new(by_key[key])}
+        dependents = {
+            key for key, change in by_key.items() if key not in included and needed_rows(change) & new_rows
+        }
+        if not dependents:
+            return [change for key, change in by_key.items() if key in included]
+        included |= dependents
+
+
+# Switching and planning
+
+
+def let_changes_wait(edition: Edition, user: User, at: datetime) -> ReleasePlan:
+    """Let changes of an edition wait for releases. Raises `RefusedError` before its schedule is public."""
+    gates = (edition.public_from, edition.schedule_public_from)
+    if not all(gate is not None and gate <= at for gate in gates):
+        message = _("The schedule of %(edition)s is not public yet, so there is nothing to protect.")
+        raise RefusedError(message % {"edition": edition})
+    plan, is_new_plan = ReleasePlan.objects.get_or_create(edition=edition)
+    if is_new_plan or not plan.changes_wait:
+        plan.changes_wait, plan.waits_since = True, at
+        plan.waits_by = user.get_username() if user else ""
+        plan.save()
+    return plan
+
+
+def publish_at_once(plan: ReleasePlan) -> None:
+    """Make later changes public at once. Raises `RefusedError` while changes wait."""
+    with transaction.atomic():
+        plan = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
+        if changes_of(plan.edition).exists():
+            raise RefusedError(_("Release or discard the unreleased changes first."))
+        plan.changes_wait, plan.release_at, plan.announcement = False, None, {}
+        plan.save()
+
+
+def plan_release(
+    plan: ReleasePlan,
+    user: User,
+    moment: datetime | None,
+    *,
+    seen: str | None = None,
+    announcement: Announcement | None = None,
+) -> None:
+    """Plan the release of everything that is unreleased at a moment; `None` cancels the plan."""
+    with transaction.atomic():
+        plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
+        refuse_unseen(plan, seen)
+        plan.release_at, plan.refusal = moment, ""
+        plan.planned_by = user.get_username() if user and moment else ""
+        plan.planner_id = user.pk if user and moment else None
+        plan.announcement = asdict(announcement) if announcement and moment else {}
+        plan.save()
+
+
+def release_due(at: datetime) -> list[ReleasePlan]:
+    """Carry out the planned releases that are due; store the reasons of refusals. One query if none is due."""
+    released = []
+    due = ReleasePlan.objects.filter(changes_wait=True, release_at__lte=at).select_related("edition")
+    for plan in due.order_by("pk"):
+        try:
+            with transaction.atomic():
+                current = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
+                if current.release_at is None or current.release_at > at:
+                    # Another process was first, or the plan was changed in the meantime.
+                    continue
+                announcement = Announcement(**current.announcement) if current.announcement else None
+                release(current, current.planner, at, announcement=announcement, user_name=current.planned_by)
+        except RefusedError as error:
+            rows = ReleasePlan.objects.filter(pk=plan.pk, release_at=plan.release_at)
+            rows.update(refusal="\n".join(error.reasons), release_at=None)
+            continue
+        released.append(plan)
+    return released
