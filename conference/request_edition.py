@@ -28,6 +28,7 @@ from content.languages import strip_language
 from content.preview_context import PreviewScope, preview_as
 from content.querysets import at_or_now
 from content.revision import SiteRevision
+from content.unreleased.plan import planned
 
 # Annotations with the revision of the site, other than that of an edition.
 SITE_REVISION = {
@@ -91,6 +92,23 @@ def edition_page[**P](
         if published_edition is None or published_edition.slug != edition:
             raise Http404("No such edition.")
         return view(request, published_edition, *args, **kwargs)
+
+    return wrapped
+
+
+def shows_planned_state[**P](
+    view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """Decorate a page that a preview shows as it will be after the next release; others stay as they are."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        edition: Edition | None = vars(request).get("preview")
+        if edition is None:
+            return view(request, *args, **kwargs)
+        with planned(edition) as plan:
+            vars(request)["plan"] = plan
+            return view(request, *args, **kwargs)
 
     return wrapped
 

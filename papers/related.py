@@ -212,9 +212,7 @@ def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) ->
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
     columns = ("uid", "paper_id", "session_id", "paper__topic_id", "begins", "board", "position")
     talks, posters = [], []
-    for *values, keywords, is_poster in rows.order_by("pk").values_list(
-        *columns, "paper__keywords", "poster"
-    ):
+    for *values, keywords, is_poster in rows.order_by("pk").rows(*columns, "paper__keywords", "poster"):
         talk = DayTalk._make((*values, fold_keywords(keywords)))
         talks.append(talk)
         if is_poster and talk.paper:

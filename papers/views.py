@@ -19,7 +19,7 @@ from conference.cards import Picture, card_response, edition_line
 from conference.headers import permissions_with_players
 from conference.models import Edition
 from conference.page_metadata import Card
-from conference.request_edition import edition_page
+from conference.request_edition import edition_page, shows_planned_state
 from content.history import RowChange
 from content.history.public_past import formerly_public, keys_with_value
 from content.page_paths import page_path
@@ -94,6 +94,7 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
     return render(request, "papers/topic.html", context)
 
 
+@shows_planned_state
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     paper: Paper | None = edition.papers.published().with_details().filter(uid=uid).first()

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from conference.models import Edition
-from conference.request_edition import edition_page
+from conference.request_edition import edition_page, shows_planned_state
 from content.pagination import BadParameter, base_query, paginate
 from people.models import Institution, Person
 from people.profile import co_authors, index_entries, next_meetings, person_head, profile
@@ -54,6 +54,7 @@ def redirect_to_current(request: HttpRequest, row: Person | Institution) -> Http
 
 
 @require_safe
+@shows_planned_state
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
     """Show a person's contributions of all years. Redirect if the person was merged."""
     published = Person.objects.published().with_profile()

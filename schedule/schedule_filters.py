@@ -109,4 +109,4 @@ def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
 def starts_and_kinds(edition: Edition, at: datetime) -> list[tuple[datetime, str, str, str]]:
     """Return the distinct starts and kinds of public sessions: start, slug, `counts_as`, own name."""
     columns = ("start", "kind", "counts_as", "kind_name")
-    return list(edition.sessions.published(at).order_by().values_list(*columns).distinct())
+    return list({*edition.sessions.published(at).order_by().distinct().rows(*columns)})

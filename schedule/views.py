@@ -16,8 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from conference.cards import Picture, card_response, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
-from conference.request_edition import edition_page
+from conference.request_edition import edition_page, shows_planned_state
 from content.times import clock_time, day_and_time_range, short_day
+from content.unreleased.plan import match
 from papers.models import Material, Paper
 from schedule import timetable
 from schedule.agenda.agendas import set_star_keys
@@ -47,6 +48,7 @@ def schedule_crumb(edition: Edition) -> tuple[str, str]:
     return gettext("Schedule"), reverse("schedule:index", args=[edition.slug])
 
 
+@shows_planned_state
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show today during the conference, else all days; on request a week, or the current sessions."""
@@ -80,6 +82,7 @@ def talk_total(sessions: Iterable[Session]) -> int:
     return sum(session.talk_count for session in sessions)
 
 
+@shows_planned_state
 @edition_page
 def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
     """Show one program day. A day outside the program is a 404 with links to the days of the program."""
@@ -171,24 +174,27 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
     """Show the current and the next sessions of each room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
     # A session that began on an earlier program day may still take place.
-    begun_or_today = sessions.filter(start__lt=edition.day_bounds(edition.day_of(at))[1])
-    remaining = begun_or_today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
-    statuses = timetable.room_statuses(mark_moved(remaining, moved_times(edition, at), at), at)
+    begun_or_today = sessions.matching(start__lt=edition.day_bounds(edition.day_of(at))[1])
+    remaining = begun_or_today.filter(match(Session, end__gt=at) | match(Session, start__gte=at))
+    statuses = timetable.room_statuses(
+        mark_moved(remaining.for_timetable(at), moved_times(edition, at), at), at
+    )
     context = {"at": at, "room_statuses": statuses}
     if not statuses:
         context |= {
             "next_session": sessions.first_after(at),
-            "has_begun": sessions.filter(start__lte=at).exists(),
+            "has_begun": sessions.matching(start__lte=at).exists(),
         }
     return render(request, "schedule/now.html", context)
 
 
+@shows_planned_state
 @edition_page
 def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
     """Show a session with its parts and talks; the abstracts of many posters are only on their own pages."""
     at = timezone.now()
     sessions, earlier_starts = edition.sessions.published(at), moved_times(edition, at)
-    whole_and_parts = sessions.filter(Q(uid=uid) | Q(parent__uid=uid))
+    whole_and_parts = sessions.filter(Q(uid=uid) | match(Session, parent__uid=uid))
     session_and_parts = mark_moved(whole_and_parts.for_timetable(at), earlier_starts, at)
     session = next((row for row in session_and_parts if row.uid == uid), None)
     if session is None:

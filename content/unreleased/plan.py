@@ -41,6 +41,15 @@ def waiting_fields(model: type[Model]) -> frozenset[str]:
     return getattr(model, "waiting_fields", frozenset())
 
 
+def passes_waiting_field(model: type[Model], path: str) -> bool:
+    """Return whether a path of relations leads through one that may change with the release."""
+    for step in path.split(LOOKUP_SEP):
+        if step in waiting_fields(model):
+            return True
+        model = model._meta.get_field(step).related_model  # type: ignore[assignment]
+    return False
+
+
 def change_model() -> Any:
     return apps.get_model("schedule", "UnreleasedChange")
 
@@ -92,8 +101,9 @@ class Plan:
         for name, value in self.of(type(row)).get(row.pk, {}).items():
             if name in vars(row):
                 setattr(row, name, value)
-        if (status := vars(row).get("on_release")) and row.edition_id == self.edition.pk:
-            row.status = status
+        columns = vars(row)
+        if columns.get("on_release") and "status" in columns and columns.get("edition_id") == self.edition.pk:
+            row.status = row.on_release
 
     @cached_property
     def rooms(self) -> "dict[int, Room]":
@@ -111,6 +121,11 @@ class Plan:
             session.parent = sessions.get(session.parent_id or 0)
         return sessions
 
+    @property
+    def session_statuses(self) -> dict[int, str]:
+        """The statuses of the sessions whose status waits, by key."""
+        return {key: session.status for key, session in self.sessions.items() if session.on_release}
+
     def row(self, model: type[Model], key: int | None) -> Any:
         """Return a planned room or session; `None` without a key."""
         rows: Mapping[int, Any] = self.rooms if model._meta.model_name == "room" else self.sessions
@@ -122,7 +137,7 @@ class Plan:
         name = column_of(model, first)
         changed = {key: columns[name] for key, columns in self.of(model).items() if name in columns}
         if not rest:
-            return list(_group(changed))
+            return list(_group(self.session_statuses if name == "status" else changed))
         target = model._meta.get_field(first).related_model
         if not isinstance(target, type) or target._meta.model_name not in ("room", "session"):
             return []
@@ -268,6 +283,8 @@ def is_publishing() -> bool:
 def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
     """Return the expression of the value at a path from `model`; `prefix` is the lookup of its row."""
     plan = current()
+    if plan and path == "status":
+        return _status_of(prefix)
     groups = plan.groups(model, path) if plan else []
     if not groups:
         return F(f"{prefix}{path}")
@@ -277,6 +294,13 @@ def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
         for group in groups
     ]
     return Case(*whens, default=F(f"{prefix}{path}"), output_field=field)
+
+
+def _status_of(prefix: str) -> Case:
+    """Return the expression of the status after the release. Other editions have no planned state here."""
+    plan: Any = current()
+    waits = Q(**{f"{prefix}edition": plan.edition.pk}) & ~Q(**{f"{prefix}on_release": ""})
+    return Case(When(waits, then=F(f"{prefix}on_release")), default=F(f"{prefix}status"))
 
 
 def match(model: type[Model], prefix: str = "", /, **lookups: Any) -> Q:

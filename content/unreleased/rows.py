@@ -89,11 +89,10 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
 
     def select_related(self, *fields: Any) -> Self:
         """Fetch relations in the same query; where they may be planned, in a further one."""
-        waiting = plan.waiting_fields(self.model)
-        if plan.current() is None or not {str(name).partition("__")[0] for name in fields} & waiting:
+        apart = [name for name in fields if plan.current() and plan.passes_waiting_field(self.model, name)]
+        if not apart:
             return super().select_related(*fields)
-        joined = [name for name in fields if name.partition("__")[0] not in waiting]
-        apart = [name for name in fields if name not in joined]
+        joined = [name for name in fields if name not in apart]
         rows = super().select_related(*joined) if joined else self
         return rows.prefetch_related(*apart)
 

@@ -38,7 +38,8 @@ def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
     rows = list(sessions)
     parts = [part for session in rows for part in session.shown_parts]
     talk_keys: dict[int, list[str]] = {}
-    uids = talks.filter(session__in=[*rows, *parts]).order_by().values_list("session", "uid")
+    keys = [row.pk for row in (*rows, *parts)]
+    uids = talks.matching(session_id__in=keys).order_by().rows("session_id", "uid")
     for session_key, uid in uids:
         talk_keys.setdefault(session_key, []).append(f"p.{uid}")
     for session in rows:

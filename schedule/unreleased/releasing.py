@@ -1,7 +1,7 @@
 """Release unreleased changes, all or some, now or at a planned time; discard them; undo a release.
 
-A release copies the values of the changes to their rows, in one transaction and one change set of the history,
-with a fixed number of statements for each 500 rows.
+A release copies the values of the changes to their rows, in one transaction and one change set, with a
+fixed number of statements for each 500 rows.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS
-from content.unreleased.diversion import ADDED, REMOVED
+from content.unreleased.diversion import ADDED, PUBLIC_STATUSES, REMOVED
 from content.unreleased.plan import planned_columns, publishing, read_version
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce
@@ -122,10 +122,10 @@ def with_required(changes: Iterable[UnreleasedChange], chosen: set[int]) -> list
 
 def is_new(change: UnreleasedChange) -> bool:
     """Return whether the change makes a row public that is not."""
-    return change.on_release == ADDED or (
-        change.on_release in ("published", "cancelled")
-        and change.row.status not in ("published", "cancelled")
-    )
+    if change.on_release in PUBLIC_STATUSES:
+        row: Any = change.row
+        return row.status not in PUBLIC_STATUSES
+    return change.on_release == ADDED
 
 
 def needed_rows(change: UnreleasedChange) -> set[tuple[str, int]]:
@@ -159,7 +159,7 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
             removed.setdefault(change.target, []).append(change.target_key)
     for name in reversed(TARGETS):
         if keys := removed.get(name):
-            remaining: Any = waiting_model(name)._default_manager.filter(AnyOf("pk", keys))  # type: ignore[attr-defined]
+            remaining: Any = waiting_model(name)._default_manager.filter(AnyOf("pk", keys))
             remaining.delete()
     close_gaps(owners)
 
@@ -210,7 +210,7 @@ def discard(plan: ReleasePlan, *, seen: str | None = None, chosen: Collection[in
             if name == "paper":
                 continue
             for batch in batched(sorted(added), BATCH_ROWS, strict=False):
-                rows: Any = waiting_model(name)._default_manager  # type: ignore[attr-defined]
+                rows: Any = waiting_model(name)._default_manager
                 rows.filter(pk__in=batch).delete()
         for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
             UnreleasedChange.objects.filter(pk__in=batch).delete()
@@ -278,7 +278,7 @@ def plan_release(
 
 
 def release_due(at: datetime) -> list[ReleasePlan]:
-    """Carry out the planned releases that are due; store the reasons of refusals. One query if none is due."""
+    """Carry out the planned releases that are due, and store why any is refused. One query if none is due."""
     released = []
     due = ReleasePlan.objects.filter(changes_wait=True, release_at__lte=at).select_related("edition")
     for plan in due.order_by("pk"):
