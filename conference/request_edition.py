@@ -98,7 +98,7 @@ def edition_page[**P](
 
 def shows_planned_state[**P](
     view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+) -> Callable[..., HttpResponseBase]:
     """Decorate a page that a preview shows as it will be after the next release; others stay as they are."""
 
     @wraps(view)

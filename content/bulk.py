@@ -18,14 +18,13 @@ from django.db.models import Case, QuerySet, Value, When
 from content import revision
 from content.history import recording
 from content.ordering import PARKED_FROM, close_gaps, is_ordered, owner_keys
-from content.row_values import BATCH_ROWS, to_json_value
+from content.row_values import BATCH_ROWS, UPDATE_BATCH_ROWS, to_json_value
+from content.unreleased import diversion
 
 if TYPE_CHECKING:
     from content.models import Content
 
 POSITION = "position"
-# An update with different values has a branch for each row and column: larger batches are no faster.
-UPDATE_BATCH_ROWS = 200
 
 # The new values by field name; of a foreign key, the instance.
 type Values = dict[str, Any]
@@ -166,8 +165,15 @@ def _write_differing(
             setattr(row, name, value)
     queryset: Any = model._default_manager.all()
     # Django's own method derives no fields, and therefore reads no deferred text.
-    update = queryset.bulk_update if sources else partial(QuerySet.bulk_update, queryset)
+    is_derived = sources or waits(model, [row for row, _values in rows])
+    update = queryset.bulk_update if is_derived else partial(QuerySet.bulk_update, queryset)
     update([row for row, _values in rows], names, batch_size=UPDATE_BATCH_ROWS)
+
+
+def waits(model: "type[Content]", rows: "Iterable[Content]") -> bool:
+    """Return whether changes of some of these rows wait for a release."""
+    is_waiting = diversion.is_concerned(model, None) and hasattr(model, "waiting_fields")
+    return is_waiting and bool(diversion.waiting_editions({row.get_edition_key() for row in rows}))
 
 
 def _group_by_values(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
@@ -182,6 +188,11 @@ def _group_by_values(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Co
 
 def _write_positions(model: "type[Content]", lines: list[BulkChange]) -> None:
     """Move rows to positions, which are unique: `close_gaps` sorts them before the rows there now."""
+    if lines and waits(model, [line.row for line in lines]):
+        for line in lines:
+            line.row.position = line.values[POSITION]
+        model._default_manager.bulk_update([line.row for line in lines], [POSITION])
+        return
     owned_rows: QuerySet[models.Model] = model._base_manager.none()
     if is_ordered(model):
         owned_rows = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})

@@ -22,6 +22,8 @@ type Values = dict[str, object]
 type Key = tuple[str, int]
 
 BATCH_ROWS = 500
+# An update with different values has a branch for each row and column: larger batches are no faster.
+UPDATE_BATCH_ROWS = 200
 
 
 def to_json_value(value: object) -> object:

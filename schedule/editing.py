@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -22,6 +22,7 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Edition
 from content import times
 from content.row_values import to_json_value
+from content.unreleased.plan import match
 from content.versions import MARK_DIGITS, Seen, value_mark
 from editorial.form_fields import resolve_wall_time, to_the_minute
 from schedule.clashes import PlannedEdit
@@ -467,8 +468,8 @@ class PlannedSessions(PlannedRows[SessionRow]):
     def timed_talks(self) -> list[Presentation]:
         """Return the presentations with their own times in moved sessions, at the new times. One query."""
         delays = {row.pk: difference for row in self.moved if (difference := delay(row.before, row.after))}
-        timed = Q(start__isnull=False) | Q(end__isnull=False)
-        talks = list(Presentation.objects.filter(timed, session__in=delays).order_by("pk"))
+        timed = match(Presentation, start__isnull=False) | match(Presentation, end__isnull=False)
+        talks = list(Presentation.objects.filter(timed).matching(session_id__in=delays).order_by("pk"))
         for talk in talks:
             difference = delays[talk.session_id or 0]
             talk.start, talk.end = (

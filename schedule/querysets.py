@@ -211,6 +211,18 @@ class SessionQuerySet(EntryQuerySet):
 
         return self.annotate(talk_count=count_rows(talks), poster_count=count_rows(talks.posters()))
 
+    def with_row_counts(self) -> Self:
+        """Annotate the numbers of presentations and parts, drafts too: `presentation_rows`, `part_rows`."""
+        counts: dict[str, Coalesce] = {}
+        for name, relation, owner in (
+            ("presentation_rows", "presentations", "session"),
+            ("part_rows", "parts", "parent"),
+        ):
+            rows = self._related(relation).standing().order_by()
+            rows = rows.matching(**{owner: OuterRef("pk")}).values(of_owner=rows.value(f"{owner}_id"))
+            counts[name] = Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+        return self.annotate(**counts)
+
     def for_timetable(self, at: datetime | None = None, topic: Model | None = None) -> Self:
         """Fetch the data of timetable blocks without the talks; with a topic, count only talks on it."""
         return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
@@ -234,6 +246,10 @@ class PartQuerySet(ReleasableQuerySet):
 
     def in_order(self) -> Self:
         return self.order_by(self.value("position"), "pk")
+
+    def taking_part(self) -> Self:
+        """Leave out people who are removed with the release; in the public state, who are added with it."""
+        return self.filter(is_released("", f"{self.owner}__edition"))
 
 
 class SessionRoleQuerySet(PartQuerySet):

@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from content.actor import current_actor
 from content.array_lookup import AnyOf
-from content.bulk import UPDATE_BATCH_ROWS
 from content.history.recording import single_change_set
 from content.row_values import (
     BATCH_ROWS,
+    UPDATE_BATCH_ROWS,
     read_values_by_key,
     recorded_fields,
     to_json_value,

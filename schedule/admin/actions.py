@@ -79,8 +79,9 @@ class SetSession(SetField):
 
 def last_positions(session: Session | None) -> dict[int, int]:
     """Return the last position in a session, or of presentations without a session, by edition."""
-    presentations = Presentation.objects.filter(session=session).order_by()
-    return dict(presentations.values_list("edition").annotate(last=Max("position")))
+    rows = Presentation.objects.in_session(session) if session else Presentation.objects.unscheduled()
+    positions = rows.order_by().values_list("edition").annotate(last=Max(rows.value("position")))
+    return dict(positions)
 
 
 class ScheduleForm(ActionForm):
@@ -105,12 +106,10 @@ class PutInSession(BulkAction):
         session = values["session"]
         kind = values["kind"] or presentation_kind_in(session)
         presentations = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
-        scheduled_papers = {*presentations.filter(session=session).values_list("paper", flat=True)}
+        scheduled_papers = {*presentations.in_session(session).values_list("paper", flat=True)}
         unscheduled_by_paper = {
             presentation.paper_id: presentation
-            for presentation in presentations.select_related("edition", "room")
-            .filter(session=None)
-            .order_by("-pk")
+            for presentation in presentations.select_related("edition", "room").unscheduled().order_by("-pk")
         }
         position = last_positions(session).get(session.edition_id, 0)
         plan = BulkPlan(same=[row for row in rows if row.pk in scheduled_papers])

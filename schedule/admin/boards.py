@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from content.unreleased.plan import planned
 from content.versions import Seen, value_mark
 from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Topic
@@ -30,7 +31,7 @@ from schedule.board_plan import (
     validate_boards,
 )
 from schedule.editing import PlannedRows, PlannedTalk
-from schedule.models import Presentation, Speaker
+from schedule.models import Presentation, Session, Speaker
 from schedule.schedule_filters import sort_as_tree
 
 BOARD_MARKS = "boards"
@@ -216,9 +217,15 @@ class BoardsPage(SessionPage):
 
 
 def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Show printable labels of a session's poster boards."""
+    """Show printable labels of a session's poster boards, as planned."""
     session = get_session(model_admin, request, key)
-    talks = visible_rows(model_admin, request, Presentation).filter(session=session).taking_place().posters()
+    with planned(session.edition) as plan:
+        planned_session = get_session(model_admin, request, key) if plan else session
+        return labels_page(model_admin, request, planned_session)
+
+
+def labels_page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+    talks = visible_rows(model_admin, request, Presentation).in_session(session).taking_place().posters()
     talks = talks.select_related("paper", "edition").prefetch_related(
         Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
     )
@@ -231,6 +238,5 @@ def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Ht
         "size": "small" if request.GET.get("size") == "small" else "large",
     }
     title = gettext("Labels of poster boards: %(session)s") % {"session": session}
-    return TemplateResponse(
-        request, "admin/schedule/board_labels.html", model_admin.page_context(request, title, **context)
-    )
+    page_context = model_admin.page_context(request, title, **context)
+    return TemplateResponse(request, "admin/schedule/board_labels.html", page_context).render()

@@ -23,6 +23,7 @@ from content.history import ChangeSet, Origin
 from content.history.recording import Log, single_change_set
 from content.history.timeline import change_set_rows
 from content.request_keys import parse_key
+from content.unreleased.plan import planned
 from content.versions import CHOICE, MINE, THEIRS, Seen, read_marks, sign_marks
 from editorial.access import access_for
 from editorial.current_edition import chosen_edition, working_on
@@ -238,11 +239,16 @@ class PlanPage[S: Edition | Session](ABC):
         subject = cls.get_subject(model_admin, request, **key)
         if subject is None:
             return cls.render_page(model_admin, request, None, str(cls.title), {})
-        if request.method == "POST" and "_save" in request.POST:
-            return cls.save_view(model_admin, request, subject)
-        page = cls(model_admin, request, subject)
-        page.handle_button()
-        return page.render(saved_changes(request, page.edition))
+        edition = subject if isinstance(subject, Edition) else subject.edition
+        with planned(edition) as plan:
+            if plan is not None:
+                # As planned.
+                subject = cls.get_subject(model_admin, request, **key)
+            if request.method == "POST" and "_save" in request.POST:
+                return cls.save_view(model_admin, request, subject)
+            page = cls(model_admin, request, subject)
+            page.handle_button()
+            return page.render(saved_changes(request, page.edition))
 
     @classmethod
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
@@ -312,9 +318,9 @@ class SessionPage(PlanPage[Session]):
 
     def prepare(self, subject: Session) -> None:
         self.session, self.edition = subject, subject.edition
-        rows = visible_rows(self.model_admin, self.request, Presentation).filter(session=subject)
+        rows = visible_rows(self.model_admin, self.request, Presentation).in_session(subject).standing()
         presentations = rows.select_related("edition", "paper", "session", "room").defer(*DEFERRED_FIELDS)
-        self.read_plan(presentations.order_by("position", "pk"))
+        self.read_plan(presentations.order_by(presentations.value("position"), "pk"))
         self.current_marks = self.plan.current_marks()
         self.seen: Seen = read_marks(self.data.get(SEEN_FIELD, "")) or self.current_marks
         if self.data:
@@ -330,7 +336,7 @@ class SessionPage(PlanPage[Session]):
 
     @classmethod
     def rows_to_lock(cls, request: HttpRequest, subject: Session) -> QuerySet[Any]:
-        return Presentation._base_manager.filter(session=subject)
+        return Presentation.objects.in_session(subject)
 
     def may_save(self) -> bool:
         return self.may_change

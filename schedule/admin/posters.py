@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Max
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
+from content.unreleased.plan import match
 from editorial.access import access_for
 from schedule.admin.editor import DEFERRED_FIELDS, EditionPage, visible_rows
 from schedule.editing import save_fields, validation_errors
@@ -47,8 +47,10 @@ class PosterPlan:
     def save(self) -> bool:
         """Add the posters to the end of their sessions, unless there are `problems`."""
         session_keys = {poster.session_id for poster in self.posters}
-        presentations = Presentation._base_manager.filter(session__in=session_keys).order_by()
-        positions = dict(presentations.values_list("session").annotate(Max("position")))
+        presentations = Presentation.objects.matching(session_id__in=session_keys).order_by()
+        positions: dict[int, int] = {}
+        for key, position in presentations.rows("session_id", "position"):
+            positions[key] = max(positions.get(key, 0), position)
         for poster in self.posters:
             session_key = poster.session_id or 0
             poster.position = positions[session_key] = positions.get(session_key, 0) + 1
@@ -113,11 +115,15 @@ class PostersPage(EditionPage):
         rows = visible_rows(model_admin, request, Presentation).filter(edition=edition).taking_place()
         rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
         self.rows = rows.defer(*DEFERRED_FIELDS)
-        sessions = visible_rows(model_admin, request, Session).filter(edition=edition, counts_as="poster")
+        sessions = (
+            visible_rows(model_admin, request, Session).filter(edition=edition).matching(counts_as="poster")
+        )
         self.targets: list[Session] = list(sessions.taking_place().in_order())
-        talks = self.rows.filter(counts_as__in=TALK_KINDS, session__isnull=False)
-        self.talks = talks.exclude(session__counts_as="poster")
-        self.sessions = sessions_with_talks(self.talks.order_by("session", "position", "pk"), self.targets)
+        talks = self.rows.matching(counts_as__in=TALK_KINDS, session_id__isnull=False)
+        self.talks = talks.filter(~match(Presentation, session__counts_as="poster"))
+        self.sessions = sessions_with_talks(
+            self.talks.order_by(talks.value("session_id"), talks.value("position"), "pk"), self.targets
+        )
         targets_by_key = {str(target.pk): target for target in self.targets}
         for session_talks in self.sessions:
             session_talks.is_picked = str(session_talks.session.pk) in self.data.getlist("pick")

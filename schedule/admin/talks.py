@@ -263,7 +263,7 @@ class Lineup(PlannedRows[LineupRow]):
         """Save times and order and return `True`, or set `errors` and save nothing."""
         is_saved = self.save_talks()
         if is_saved and self.is_reordered:
-            reorder(Presentation.objects.filter(session=self.session), self.order)
+            reorder(Presentation.objects.in_session(self.session), self.order)
         return is_saved
 
 

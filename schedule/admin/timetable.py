@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
+from content.unreleased.plan import match, planned
 from content.versions import Seen, read_marks, sign_marks
 from editorial.access import access_for
-from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN_FIELD
 from schedule import clashes, timetable
@@ -70,12 +70,11 @@ class TimetablePage(EditionPage):
         """The sessions of the day, those that were submitted, and the parts of both on any day."""
         day_start, day_end = self.edition.day_bounds(self.day)
         keys = sent_keys(self.data)
-        condition = Q(start__gte=day_start, start__lt=day_end) | Q(pk__in=keys) | Q(parent__in=keys)
-        condition |= Q(parent__start__gte=day_start, parent__start__lt=day_end)
-        rows = self.sessions.filter(condition).select_related("room", "parent").in_order()
-        rows = rows.annotate(
-            presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
-        )
+        condition = Q(pk__in=keys) | match(Session, parent_id__in=keys)
+        condition |= match(Session, start__gte=day_start, start__lt=day_end)
+        condition |= match(Session, parent__start__gte=day_start, parent__start__lt=day_end)
+        rows = self.sessions.filter(condition).standing().select_related("room", "parent").in_order()
+        rows = rows.with_row_counts()
         plan = PlannedSessions([])
         access = access_for(self.request)
         for session in rows:
@@ -185,16 +184,17 @@ def planned_clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> Htt
     edition = edition_or_newest(model_admin, request)
     if edition is None or request.method != "POST":
         return redirect("admin:schedule_session_timetable")
-    page = TimetablePage(model_admin, request, edition)
-    context = page.clash_context()
-    return JsonResponse(
-        {
-            "html": render_to_string("admin/schedule/_timetable_clashes.html", context, request),
-            "sessions": context["by_session"],
-            "errors": {row.pk: [*row.errors.values()] for row in page.plan.wrong},
-            "stale": [row.pk for row in page.plan.stale],
-        }
-    )
+    with planned(edition):
+        page = TimetablePage(model_admin, request, edition)
+        context = page.clash_context()
+        return JsonResponse(
+            {
+                "html": render_to_string("admin/schedule/_timetable_clashes.html", context, request),
+                "sessions": context["by_session"],
+                "errors": {row.pk: [*row.errors.values()] for row in page.plan.wrong},
+                "stale": [row.pk for row in page.plan.stale],
+            }
+        )
 
 
 def colors_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:

@@ -35,6 +35,7 @@ from schedule.clashes.findings import (
 )
 from schedule.clashes.rules import apply_rules
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker, Unavailability
+from schedule.querysets import PresentationQuerySet
 from schedule.session_kinds import AppliesTo, kind_label
 
 __all__ = [
@@ -75,8 +76,12 @@ class StoredProgram:
     def __init__(self, edition: Edition, edit: PlannedEdit | None = None) -> None:
         self.zone = edition.zone
         self.names: dict[int, ClashSubject] = {}
-        roles = SessionRole.objects.filter(session__edition=edition, role__in=REQUIRED_ROLES)
-        speakers = Speaker.objects.filter(presentation__edition=edition)
+        roles = (
+            SessionRole.objects.filter(session__edition=edition)
+            .matching(role__in=REQUIRED_ROLES)
+            .taking_part()
+        )
+        speakers = Speaker.objects.filter(presentation__edition=edition).taking_part()
         # Authors who are not marked as presenting may be elsewhere.
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         talks = Presentation.objects.filter(edition=edition).taking_place()
@@ -89,12 +94,14 @@ class StoredProgram:
         self.by_session, self.by_talk, self.by_paper = self._people_by_owner(
             session=roles, presentation=speakers, paper=presenting
         )
-        sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
+        sessions = Session.objects.filter(edition=edition).taking_place()
+        sessions = sessions.order_by(sessions.value("start"), "pk")
         # Parents before their parts.
         self.sessions = sorted(columns_of(sessions, SessionColumns), key=lambda row: bool(row["parent"]))
         # Thousands of rows share a few kinds.
         self.kind_label = cache(kind_label)
-        self.talks = columns_of(talks.order_by("session", "position", "pk"), TalkColumns)
+        order = [talks.value(name) for name in ("session_id", "position")]
+        self.talks = columns_of(talks.order_by(*order, "pk"), TalkColumns)
         self.rooms = {
             pk: RoomCapacity(ClashSubject("room", pk, slug, name), capacity, virtual)
             for pk, slug, name, capacity, virtual in edition.rooms.values_list(*ROOM_FIELDS)
@@ -178,12 +185,14 @@ class StoredProgram:
 
 
 def near_talks(
-    edit: PlannedEdit, talks: QuerySet[Presentation], presenting: QuerySet[Authorship]
+    edit: PlannedEdit, talks: PresentationQuerySet, presenting: QuerySet[Authorship]
 ) -> dict[int, int | None]:
     """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
     # Use a query for each condition: joined by OR, they take seconds.
-    rows = talks.order_by().values_list("pk", "paper")
-    papers_by_talk: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
+    rows = talks.order_by()
+    papers_by_talk: dict[int, int | None] = {
+        **dict(rows.filter(pk__in=list(edit.talks)).rows("pk", "paper_id"))
+    }
     papers = {*filter(None, papers_by_talk.values()), *(row["paper"] for row in edit.new_talks)}
     speaking = Speaker.objects.order_by()
     people = {*presenting.filter(paper__in=papers).order_by().values_list("person", flat=True)}
@@ -193,17 +202,17 @@ def near_talks(
     sessions = {row.get("session") for row in edit.talks.values()}
     sessions |= {row["session"] for row in edit.new_talks}
     for condition in (
-        {"session__in": sessions - {None}},
-        {"paper__in": [*presented_papers]},
+        {"session_id__in": sessions - {None}},
+        {"paper_id__in": [*presented_papers]},
         {"pk__in": [*talks_of_speakers]},
     ):
-        papers_by_talk |= dict(rows.filter(**condition))
+        papers_by_talk |= dict(rows.matching(**condition).rows("pk", "paper_id"))
     return papers_by_talk
 
 
-def columns_of[Columns](rows: QuerySet[Any], columns: type[Columns]) -> list[Columns]:
+def columns_of[Columns](rows: Any, columns: type[Columns]) -> list[Columns]:
     """Read the columns of rows that a `TypedDict` names."""
-    return cast("list[Columns]", list(rows.values(*columns.__annotations__)))
+    return cast("list[Columns]", [row._asdict() for row in rows.rows(*columns.__annotations__)])
 
 
 def apply_edit[Columns: (SessionColumns, TalkColumns)](

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db.models import Count
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -67,15 +66,17 @@ class SessionCard:
 
 
 def session_loads(sessions: Sequence[Session], minutes_each: int) -> dict[int, Load]:
-    """Return the stored load of these sessions by key. Two queries."""
-    rows = Presentation.objects.filter(session__in=sessions).taking_place().order_by()
-    counts = dict(rows.values_list("session").annotate(Count("pk")))
-    timed = rows.filter(start__isnull=False, end__isnull=False)
+    """Return the load of these sessions by key. One query."""
+    keys = [session.pk for session in sessions]
+    rows = Presentation.objects.matching(session_id__in=keys).taking_place().order_by()
     lengths: dict[int, timedelta] = {}
-    untimed = Counter(counts)
-    for session_key, start, end in timed.values_list("session", "start", "end"):
-        lengths[session_key] = lengths.get(session_key, timedelta()) + (end - start)
-        untimed[session_key] -= 1
+    counts, untimed = Counter[int](), Counter[int]()
+    for session_key, start, end in rows.rows("session_id", "start", "end"):
+        counts[session_key] += 1
+        if start and end:
+            lengths[session_key] = lengths.get(session_key, timedelta()) + (end - start)
+        else:
+            untimed[session_key] += 1
     loads = {}
     for session in sessions:
         if session.counts_as == Session.Kind.POSTER:

@@ -149,12 +149,12 @@ class AssignmentPage(EditionPage):
     def unscheduled_condition(self, show: str) -> Q:
         """Return the condition for papers that need a session."""
         rows = Presentation.objects.filter(edition=self.edition, paper__isnull=False).taking_place()
-        talks = rows.order_by().values("paper")
-        matching_talks = (rows.of_kind(self.kind) if self.kind else rows).order_by().values("paper")
+        rows = rows.order_by()
+        matching_talks = rows.of_kind(self.kind) if self.kind else rows
         if show == Show.WITHOUT_KIND:
-            return ~Q(pk__in=matching_talks.filter(session__isnull=False))
-        unscheduled_talks = matching_talks.filter(session__isnull=True)
-        return ~Q(pk__in=talks.filter(session__isnull=False)) | Q(pk__in=unscheduled_talks)
+            return ~Q(pk__in=matching_talks.matching(session_id__isnull=False).values("paper"))
+        scheduled_papers = rows.matching(session_id__isnull=False).values("paper")
+        return ~Q(pk__in=scheduled_papers) | Q(pk__in=matching_talks.unscheduled().values("paper"))
 
     # Rows
 

@@ -26,9 +26,9 @@ def session_profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
         )
         for card in cards
     }
-    rows = Presentation.objects.filter(session__in=list(profiles), paper__isnull=False).taking_place()
-    columns = ("session", "paper", "paper__topic", "paper__keywords", "paper__sort_title")
-    for session, paper, topic, keywords, title in rows.order_by().values_list(*columns):
+    rows = Presentation.objects.matching(session_id__in=list(profiles), paper__isnull=False).taking_place()
+    columns = ("session_id", "paper_id", "paper__topic_id", "paper__keywords", "paper__sort_title")
+    for session, paper, topic, keywords, title in rows.order_by().rows(*columns):
         words = frozenset(distinctive_words(title))
         profiles[session].add(PaperFeatures(paper, topic, frozenset(), fold_keywords(keywords), words))
     for card in cards:
