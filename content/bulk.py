@@ -17,8 +17,8 @@ from django.db.models import Case, QuerySet, Value, When
 
 from content import revision
 from content.history import recording
-from content.ordering import PARKED_FROM, close_gaps, is_ordered, owner_keys
-from content.row_values import BATCH_ROWS, UPDATE_BATCH_ROWS, to_json_value
+from content.ordering import close_gaps, is_ordered, owner_keys
+from content.row_values import BATCH_ROWS, PARKED_FROM, UPDATE_BATCH_ROWS, to_json_value
 from content.unreleased import diversion
 
 if TYPE_CHECKING:

@@ -190,8 +190,12 @@ class Ordered(models.Model):
 
     def save(self, *args: object, **kwargs: Any) -> None:
         if not self.position:
-            self.position = max(self.siblings().positions().values(), default=0) + 1
+            self.position = self.next_position()
         super().save(*args, **kwargs)
+
+    def next_position(self) -> int:
+        """Return the position at the end of its siblings."""
+        return max(self.siblings().positions().values(), default=0) + 1
 
     def siblings(self) -> Any:
         """Return all rows that share this row's order, itself included when saved."""

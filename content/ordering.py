@@ -8,14 +8,11 @@ from django.db import models
 
 from content import revision
 from content.history import recording
-from content.row_values import BATCH_ROWS, is_recorded, related_model
+from content.row_values import BATCH_ROWS, PARKED_FROM, is_recorded, position_key, related_model
 from content.unreleased.plan import publishing
 
 if TYPE_CHECKING:
     from content.models import Content, Ordered
-
-# An offset beyond any real position, for rows that change places, since positions are unique.
-PARKED_FROM = 1_000_000
 
 
 def reorder(rows: Any, keys: Sequence[int]) -> None:
@@ -93,6 +90,6 @@ def _close_gaps(owners_by_model: "Mapping[type[Ordered], Iterable[int]]") -> Non
                 rows_by_owner.setdefault(owner, []).append((position, key))
         for owner, owner_rows in rows_by_owner.items():
             if sorted(position for position, _ in owner_rows) != list(range(1, len(owner_rows) + 1)):
-                owner_rows.sort(key=lambda row: (row[0] % PARKED_FROM, row[0] < PARKED_FROM, row[1]))
+                owner_rows.sort(key=lambda row: position_key(*row))
                 siblings = model._default_manager.filter(**{model.siblings_of: owner})
                 reorder(siblings, [key for _, key in owner_rows])

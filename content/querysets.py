@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from content import deletion, preview_context, revision
 from content.history import recording
-from content.ordering import PARKED_FROM
 from content.preview_context import GATES
 from content.row_values import (
+    PARKED_FROM,
     Values,
     owner_fields,
     read_values,
@@ -182,6 +182,10 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         for key, values in before.items():
             edition = editions_by_key.get(key, common_edition)
             log.record_changed(self.model, key, values, after.get(key, {}), edition)
+
+    def parts_of(self, name: str, owner: models.Model) -> Self:
+        """Return the rows that belong to a row by the foreign key `name`."""
+        return self.filter(**{name: owner})
 
     def positions(self) -> dict[int, int]:
         """Return the positions of ordered rows by key, in order."""

@@ -26,6 +26,15 @@ BATCH_ROWS = 500
 UPDATE_BATCH_ROWS = 200
 
 
+# An offset beyond any real position, for rows that change places, since positions are unique.
+PARKED_FROM = 1_000_000
+
+
+def position_key(position: int, key: int) -> tuple[int, bool, int]:
+    """Return the sort key of a row among its siblings: moved rows, with an offset, come before the others."""
+    return position % PARKED_FROM, position < PARKED_FROM, key
+
+
 def to_json_value(value: object) -> object:
     """Return a field's value in a form that JSON can represent."""
     if isinstance(value, datetime):

@@ -12,8 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content import revision
-from content.ordering import PARKED_FROM, position_sort_key, reorder
+from content.ordering import position_sort_key, reorder
 from content.request_keys import parse_key
+from content.row_values import PARKED_FROM
+from content.unreleased import plan
+from content.unreleased.rows import ReleasableQuerySet
 from editorial.form_fields import KnownChoiceField, ZonedField
 
 NAMES_EXCHANGED = _(
@@ -78,6 +81,10 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._rows_by_field: dict[str, Mapping[str, models.Model]] = {}
         super().__init__(*args, **kwargs)
+        rows = kwargs.get("queryset")
+        if plan.current() and isinstance(rows, ReleasableQuerySet) and self.instance.pk:
+            # Some rows belong to it in the planned state only.
+            self.queryset = rows.parts_of(self.fk.name, self.instance)
 
     def _construct_form(self, i: int, **kwargs: object) -> PartForm:
         form: PartForm = super()._construct_form(i, **kwargs)  # type: ignore[misc]
@@ -208,7 +215,8 @@ class OrderedFormSet(PartFormSet):
             saved = super().save(commit=commit)
             positions = {form.instance: position for position, form in enumerate(order, start=1)}
             if commit and any(row.position != position for row, position in positions.items()):
-                rows = self.model._default_manager.filter(**{self.fk.name: self.instance})
+                manager: Any = self.model._default_manager
+                rows = manager.parts_of(self.fk.name, self.instance)
                 reorder(rows, [row.pk for row in positions])
         for row, position in positions.items():
             row.position = position

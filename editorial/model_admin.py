@@ -23,6 +23,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from content import revision
+from content.editions import get_edition_model
 from content.fields import validate_accent, validate_timezone
 from content.history import Origin
 from content.history.recording import recording, single_change_set
@@ -30,6 +31,8 @@ from content.models import Ordered
 from content.ordering import move_to, position_sort_key, reorder
 from content.request_keys import parse_key
 from content.times import validate_year
+from content.unreleased.plan import planned
+from content.unreleased.rows import Releasable
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
 from editorial.current_edition import (
@@ -215,8 +218,20 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        with working_on(self.edition_for_form(request, object_id)):
+        edition = self.edition_for_form(request, object_id)
+        with working_on(edition), self.planned_state(request, edition):
             return render_response(self.form_page(request, object_id, form_url, extra_context))
+
+    @contextmanager
+    def planned_state(self, request: HttpRequest, edition: Edition | None) -> Iterator[None]:
+        """Show rows of the form as they will be after the next release, if their changes wait for it."""
+        if edition is None or not edition.pk or not issubclass(self.model, Releasable):
+            yield
+            return
+        with planned(edition, for_edits=request.method == "POST") as plan:
+            if plan is not None:
+                vars(request).pop("rows_of_page", None)
+            yield
 
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
@@ -318,10 +333,19 @@ class ContentAdmin[M: Model = Any](
         self, request: HttpRequest, action: Action, chosen: QuerySet[M]
     ) -> HttpResponseBase | None:
         """Record the changes of an action in the history under its name."""
-        with recording(Origin.ACTION, request.user, action.name) as log:
+        with recording(Origin.ACTION, request.user, action.name) as log, self.planned_rows(request, chosen):
             response = super().run_action(request, action, chosen)
             log.write()
         return response
+
+    @contextmanager
+    def planned_rows(self, request: HttpRequest, rows: QuerySet[M]) -> Iterator[None]:
+        """Let an action read and change the planned state of rows of one edition."""
+        is_releasable = issubclass(self.model, Releasable)
+        keys = [*rows.order_by().values_list("edition", flat=True).distinct()[:2]] if is_releasable else []
+        edition = get_edition_model()._base_manager.get(pk=keys[0]) if len(keys) == 1 else None
+        with self.planned_state(request, edition):
+            yield
 
     def finish_list_save(self, request: HttpRequest) -> None:
         """Hook that is called after all rows of a list were saved."""

@@ -77,7 +77,8 @@ class StaleAdmin[M: Model = Model](ScopedAdmin[M]):
             if prefixes[prefix] != 1 or not prefix:
                 prefix = f"{prefix}-{prefixes[prefix]}"
             name = formset.fk.name
-            yield prefix, formset, inline.get_queryset(request).filter(**{name: row})
+            rows: Any = inline.get_queryset(request)
+            yield prefix, formset, rows.parts_of(name, row)
 
     def refuse_stale_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
         """Return the page of both versions if the form is outdated, else nothing.

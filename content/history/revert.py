@@ -23,9 +23,10 @@ from content.bulk import BulkChange, apply_and_validate, defer_long_texts
 from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import is_container, recording
 from content.models import Content, Ordered
-from content.ordering import PARKED_FROM, close_gaps, is_ordered, owner_keys
+from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import (
     BATCH_ROWS,
+    PARKED_FROM,
     Key,
     Values,
     content_model,

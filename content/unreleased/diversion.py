@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from django.apps import apps
 from django.db.models import Model
 from django.utils import timezone
 
@@ -36,12 +35,7 @@ STATUS = "status"
 
 def waiting_editions(editions: Iterable[int | None]) -> set[int]:
     """Return those of the editions whose changes wait for a release. One query."""
-    if plan.is_publishing():
-        return set()
-    plans = apps.get_model("schedule", "ReleasePlan")._base_manager
-    return {
-        *plans.filter(edition__in={*editions} - {None}, changes_wait=True).values_list("edition", flat=True)
-    }
+    return set() if plan.is_publishing() else plan.waiting_editions(editions)
 
 
 class Stored(NamedTuple):

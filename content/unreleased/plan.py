@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.apps import apps
 from django.db.models import Case, Count, F, Field, Max, Model, Q, Value, When
 from django.db.models.constants import LOOKUP_SEP
+from django.db.models.lookups import IsNull
 
 import markup
 from content import preview_context
 from content.array_lookup import AnyOf
 from content.replica import read_from_replica
-from content.row_values import recorded_fields
+from content.row_values import position_key, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -89,12 +90,53 @@ class Plan:
             rows[key] = planned_columns(apps.get_model(label), self.edition, values)
         else:
             rows.pop(key, None)
-        vars(self).pop("sessions", None)
-        vars(self).pop("rooms", None)
+        for name in ("sessions", "rooms", "renumbered"):
+            vars(self).pop(name, None)
 
     def of(self, model: type[Model]) -> dict[int, Columns]:
         """Return the planned columns of the changed rows of a model, by key."""
-        return self.columns.get(model._meta.label_lower, {})
+        label = model._meta.label_lower
+        return self.renumbered.get(label) or self.columns.get(label, {})
+
+    @cached_property
+    def renumbered(self) -> dict[str, dict[int, Columns]]:
+        """The planned columns of ordered rows, with positions from 1 to n where an order changes.
+
+        Two queries for each model whose rows are added, removed, moved or reordered.
+        """
+        models: Iterable[Any] = (apps.get_model(label) for label in target_names())
+        return {
+            model._meta.label_lower: self._renumber(model)
+            for model in models
+            if hasattr(model, "siblings_of")
+        }
+
+    def _renumber(self, model: Any) -> dict[int, Columns]:
+        owner = column_of(model, model.siblings_of)
+        stored = self.columns.get(model._meta.label_lower, {})
+        columns = {key: dict(values) for key, values in stored.items()}
+        rows = model._base_manager.filter(**{model.edition_lookup: self.edition}).order_by()
+        moved = [key for key, values in columns.items() if {owner, "position"} & values.keys()]
+        touched = (
+            rows.filter(Q(AnyOf("pk", moved)) | ~Q(on_release="")) if moved else rows.exclude(on_release="")
+        )
+        owners = {*touched.values_list(owner, flat=True)} | {
+            values[owner] for values in columns.values() if owner in values
+        }
+        owners -= {None}
+        if not owners:
+            return columns
+        members: dict[int, list[tuple[int, int]]] = {}
+        near = rows.filter(Q(AnyOf(owner, owners)) | Q(AnyOf("pk", moved))).exclude(on_release="removed")
+        for key, owner_key, position in near.values_list("pk", owner, "position"):
+            planned = columns.get(key, {})
+            place = planned.get("position", position), key
+            members.setdefault(planned.get(owner, owner_key), []).append(place)
+        for owner_key in owners & members.keys():
+            ordered = sorted(members[owner_key], key=lambda place: position_key(*place))
+            for position, (_, key) in enumerate(ordered, start=1):
+                columns.setdefault(key, {})["position"] = position
+        return columns
 
     def lay_over(self, row: Any) -> None:
         """Give an instance its planned values."""
@@ -190,15 +232,25 @@ def read_version(edition: int) -> str:
     """Return a text that differs after every change of an edition's unreleased changes. One query."""
     rows = change_model()._base_manager.filter(edition=edition)
     last = rows.aggregate(count=Count("pk"), key=Max("pk"), at=Max("at"))
-    return f"{last['count']}.{last['key']}.{last['at']:%s.%f}" if last["count"] else ""
+    return f"{last['count']}.{last['key']}.{last['at'].timestamp()}" if last["count"] else ""
 
 
-def read_plan(edition: "Edition") -> Plan | None:
-    """Return the plan of an edition; `None` without unreleased changes. Two queries, else one."""
+def waiting_editions(editions: Iterable[int | None]) -> set[int]:
+    """Return those of the editions whose changes wait for a release. One query."""
+    plans = apps.get_model("schedule", "ReleasePlan")._base_manager
+    waiting = plans.filter(edition__in={*editions} - {None}, changes_wait=True)
+    return {*waiting.values_list("edition", flat=True)}
+
+
+def read_plan(edition: "Edition", *, for_edits: bool = False) -> Plan | None:
+    """Return the plan of an edition; `None` without unreleased changes. Two queries, else one.
+
+    With `for_edits`, return an empty plan if changes wait, which learns the changes that are made now.
+    """
     with read_from_replica(allowed=False):
         version = read_version(edition.pk)
         if not version:
-            return None
+            return Plan(edition, "", ()) if for_edits and waiting_editions([edition.pk]) else None
         names = target_names()
         columns = [f"{name}_id" for name in names.values()]
         changes = change_model()._base_manager.filter(edition=edition)
@@ -216,9 +268,12 @@ def read_plan(edition: "Edition") -> Plan | None:
 
 
 @contextmanager
-def planned(edition: "Edition") -> Iterator[Plan | None]:
-    """Show the planned state of an edition in the block. Writes nothing; three or four queries."""
-    plan = read_plan(edition)
+def planned(edition: "Edition", *, for_edits: bool = False) -> Iterator[Plan | None]:
+    """Show the planned state of an edition in the block. Writes nothing; three or four queries.
+
+    Pages whose POST changes rows and reads them again set `for_edits`.
+    """
+    plan = read_plan(edition, for_edits=for_edits)
     if plan is None:
         yield None
         return
@@ -318,6 +373,9 @@ def match(model: type[Model], prefix: str = "", /, **lookups: Any) -> Q:
         else:
             lookup_class: Any = expression.output_field.get_lookup(name)
             condition &= Q(lookup_class(expression, value.pk if isinstance(value, Model) else value))
+            if name != "isnull":
+                # Never unknown, so that the condition can be negated.
+                condition &= Q(IsNull(expression, False))
     return condition
 
 

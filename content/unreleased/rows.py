@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.array_lookup import AnyOf
 from content.history.recording import single_change_set
+from content.ordering import is_ordered
 from content.querysets import ContentQuerySet
 from content.unreleased import diversion, plan
 
@@ -31,6 +32,8 @@ class Releasable(models.Model):
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
         names = None if update_fields is None else {*update_fields}
+        if is_ordered(type(self)) and not vars(self)["position"]:
+            vars(self)["position"] = self.next_position()  # type: ignore[attr-defined]
 
         def write(written: Collection[str] | None) -> None:
             with plan.settled():
@@ -104,6 +107,13 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
         return self.exclude(
             **{self.model.edition_lookup: current.edition.pk, "on_release": diversion.REMOVED}
         )
+
+    def parts_of(self, name: str, owner: models.Model) -> Self:
+        """Return the rows that belong to a row in the planned state, in its order."""
+        if plan.current() is None:
+            return super().parts_of(name, owner)
+        rows = self.matching(**{name: owner.pk}).standing()
+        return rows.order_by(self.value("position"), "pk") if hasattr(self.model, "siblings_of") else rows
 
     def positions(self) -> dict[int, int]:
         rows = self.order_by(self.value("position"), "pk")

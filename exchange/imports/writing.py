@@ -15,7 +15,7 @@ from content.array_lookup import AnyOf
 from content.history import recording
 from content.history.recording import record_link_changes
 from content.models import Content
-from content.ordering import PARKED_FROM
+from content.row_values import PARKED_FROM
 from exchange.imports.compare import ImportPlan, ProgressCallback, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,

@@ -77,7 +77,9 @@ def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInv
         ProgramInvitation(
             edition_id=role.session.edition_id, person=role.person, session=role.session, role=role.role
         )
-        for role in SessionRole.objects.filter(session__in=sessions).select_related("session", "person")
+        for role in SessionRole.objects.filter(session__in=sessions)
+        .taking_part()
+        .select_related("session", "person")
     ]
     invitations += [
         ProgramInvitation(
@@ -85,7 +87,9 @@ def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInv
             person=speaker.person,
             presentation=speaker.presentation,
         )
-        for speaker in Speaker.objects.filter(presentation__in=talks).select_related("presentation", "person")
+        for speaker in Speaker.objects.filter(presentation__in=talks)
+        .taking_part()
+        .select_related("presentation", "person")
     ]
     return invitations
 

@@ -240,7 +240,7 @@ class PlanPage[S: Edition | Session](ABC):
         if subject is None:
             return cls.render_page(model_admin, request, None, str(cls.title), {})
         edition = subject if isinstance(subject, Edition) else subject.edition
-        with planned(edition) as plan:
+        with planned(edition, for_edits=request.method == "POST") as plan:
             if plan is not None:
                 # As planned.
                 subject = cls.get_subject(model_admin, request, **key)

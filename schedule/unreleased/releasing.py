@@ -144,7 +144,11 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
     for name in ("paper", "session", "presentation", "role", "speaker"):
         model: Any = waiting_model(name)
         rows = {change.target_key: change for change in changes if change.target == name}
-        moved = [key for key, change in rows.items() if {POSITION, "session"} & change.values.keys()]
+        moved = [
+            key
+            for key, change in rows.items()
+            if change.on_release or {POSITION, "session"} & change.values.keys()
+        ]
         old_owners = owner_keys(model, moved) if is_ordered(model) and moved else set()
         for batch in batched(sorted(rows), BATCH_ROWS, strict=False):
             write_values(model, edition, {key: rows[key].values for key in batch})

@@ -129,7 +129,7 @@ def test_page_query_count_is_the_same_for_1_and_3_rows(
         add_role(part, make_person(), "chair")
         make_presentation(part, start=part.start)
     admin_client.get(PAGE)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         assert admin_client.get(PAGE).status_code == 200
 
 
@@ -344,7 +344,7 @@ def test_save_query_count_is_the_same_for_1_and_3_rows(
     data = page_fields(admin_client)
     for session in sessions:
         data |= move_fields(session, start="10:00", end="11:00")
-    with django_assert_num_queries(35):
+    with django_assert_num_queries(38):
         admin_client.post(PAGE, {**data, "_save": "1"})
     assert [stored_placement(session)[0] for session in sessions] == ["06 10:00"] * rows
 
