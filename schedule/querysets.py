@@ -52,8 +52,6 @@ MAX_LISTED_TALKS = 100
 
 # Canceled sessions are public, and marked as such, because visitors search for them.
 PUBLIC_STATUSES = ("published", "cancelled")
-# In `on_release`: the row is removed with the release.
-REMOVED = "removed"
 
 
 def session_published(prefix: str, at: datetime | None) -> Q:
@@ -74,7 +72,8 @@ def shown_sessions() -> list[int]:
     statuses = shown_statuses(PUBLIC_STATUSES)
 
     def is_shown(session: Any) -> bool:
-        return session.status in statuses and (session.parent is None or session.parent.status in statuses)
+        levels = [level for level in (session, session.parent) if level is not None]
+        return all(level.status in statuses and level.on_release != plan.REMOVED for level in levels)
 
     return plan.session_keys(is_shown)
 
@@ -234,8 +233,8 @@ class SessionQuerySet(EntryQuerySet):
 
 def is_dropped(session: Any) -> bool:
     """Return whether a planned session is canceled or removed, or its parent is."""
-    levels = (session, session.parent)
-    return any(level is not None and level.status in ("cancelled", REMOVED) for level in levels)
+    levels = [level for level in (session, session.parent) if level is not None]
+    return any(level.status == "cancelled" or level.on_release == plan.REMOVED for level in levels)
 
 
 class PartQuerySet(ReleasableQuerySet):

@@ -1,10 +1,11 @@
 """Views that create, change and delete rows, each in one transaction and one change set of the history."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import IntegrityError
 from django.http import Http404
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import status
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
@@ -19,33 +20,13 @@ from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
 from api.writing.bodies import Body, body_serializer, resolve_references
 from api.writing.responses import clash_warnings, etag_of, summary_of, with_references, writable_body
+from api.writing.unreleased import add_unreleased, change_since, describe
 from conference.models import Edition
 from content import revision
 from content.history import Origin
 from content.history.recording import recording
 from content.models import Content
 from editorial.current_edition import edition_of
-from schedule.working_copy.block import open_copies
-from schedule.working_copy.rows import is_working
-
-
-def refuse_in_working_copy(
-    model: type[Content], edition: Edition | None, fields: Collection[str] = ()
-) -> None:
-    """Raise a conflict if the change would go to a working copy, where clients could not read it back.
-
-    `fields` are those that change, as some models have only some fields in working copies.
-    """
-    label = model._meta.label_lower
-    is_staged = is_working(label) or any(is_working(label, name) for name in fields)
-    if is_staged and edition is not None and open_copies([edition.pk]):
-        raise conflict(
-            _(
-                "%(edition)s has a working copy: its schedule and the status of its papers are changed on "
-                "the desk, and public once they are released."
-            )
-            % {"edition": edition}
-        )
 
 
 class ResourceViewSet(ReadOnlyViewSet):
@@ -74,38 +55,39 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     def create(self, request: Request) -> Response:
         caller, selection = self.authorize(request, "add"), self.selection(request)
-        body = self.read_body(request, partial=False)
+        body, started_at = self.read_body(request, partial=False), timezone.now()
         with self.record_changes(caller):
             edition = self.find_edition(body)
-            refuse_in_working_copy(self.resource.model, edition)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
             row = rows.create(self.resource, body, edition, caller)
             response = self.row_response(request, row, selection, status.HTTP_201_CREATED)
+            add_unreleased(response, change_since(started_at, row))
         response["Location"] = summary_of(row)["url"]
         return response
 
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller, selection = self.authorize(request, "change", id, edition), self.selection(request)
         self.read_if_match(request)
-        body = self.read_body(request, partial=True)
+        body, started_at = self.read_body(request, partial=True), timezone.now()
         with self.record_changes(caller):
             row = self.lock_row(request, id, edition, "change")
             self.check_identity(body, row)
             row_edition = edition_of(row)
-            changed = {name for name in body if getattr(row, name, None) != body[name]}
-            refuse_in_working_copy(self.resource.model, row_edition, changed)
             resolve_references(self.resource, body, self.reader, row_edition.slug if row_edition else "")
             rows.change(self.resource, row, body, caller)
-            return self.row_response(request, row, selection, status.HTTP_200_OK)
+            response = self.row_response(request, row, selection, status.HTTP_200_OK)
+            return add_unreleased(response, change_since(started_at, row))
 
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller = self.authorize(request, "delete", id, edition)
         self.selection(request)
         self.read_if_match(request)
+        started_at = timezone.now()
         with self.record_changes(caller):
             row = self.lock_row(request, id, edition, "delete")
-            refuse_in_working_copy(self.resource.model, edition_of(row))
             rows.delete(row, self.reader)
+            if change := change_since(started_at, row):
+                return Response({"unreleased": describe(change)}, status=status.HTTP_202_ACCEPTED)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     # Permissions and versions

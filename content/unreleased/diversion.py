@@ -26,7 +26,7 @@ from content.row_values import (
 from content.unreleased import plan
 from content.unreleased.plan import Columns, change_model, column_of, target_names, waiting_fields
 
-DRAFT, ADDED, REMOVED = "draft", "added", "removed"
+DRAFT, ADDED, REMOVED = "draft", "added", plan.REMOVED
 # The statuses with which a row is public.
 PUBLIC_STATUSES = ("published", "cancelled")
 # The status of a change waits if it makes a row public, or cancels it or not. Others are set at once.
@@ -150,6 +150,9 @@ class Edit:
         if is_status_edited and self.row.status not in PUBLIC_STATUSES and not self.waits:
             self.withdraw()
             return
+        if self.on_release == REMOVED:
+            # Who edits a row that was to be removed wants it to stay.
+            self.on_release, self.is_changed = "", True
         fields = recorded_fields(model)
         for name in waiting_fields(model):
             attribute = column_of(model, name)

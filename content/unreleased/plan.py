@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from conference.models import Edition
     from schedule.models import Room, Session
 
+# In `on_release`: the row is removed with the release.
+REMOVED = "removed"
+
 type Columns = dict[str, Any]
 
 
@@ -127,7 +130,7 @@ class Plan:
         if not owners:
             return columns
         members: dict[int, list[tuple[int, int]]] = {}
-        near = rows.filter(Q(AnyOf(owner, owners)) | Q(AnyOf("pk", moved))).exclude(on_release="removed")
+        near = rows.filter(Q(AnyOf(owner, owners)) | Q(AnyOf("pk", moved))).exclude(on_release=REMOVED)
         for key, owner_key, position in near.values_list("pk", owner, "position"):
             planned = columns.get(key, {})
             place = planned.get("position", position), key
@@ -144,8 +147,10 @@ class Plan:
             if name in vars(row):
                 setattr(row, name, value)
         columns = vars(row)
-        if columns.get("on_release") and "status" in columns and columns.get("edition_id") == self.edition.pk:
-            row.status = row.on_release
+        status = columns.get("on_release")
+        if status not in (None, "", REMOVED) and "status" in columns:
+            if columns.get("edition_id") == self.edition.pk:
+                row.status = status
 
     @cached_property
     def rooms(self) -> "dict[int, Room]":
@@ -166,7 +171,11 @@ class Plan:
     @property
     def session_statuses(self) -> dict[int, str]:
         """The statuses of the sessions whose status waits, by key."""
-        return {key: session.status for key, session in self.sessions.items() if session.on_release}
+        return {
+            key: session.status
+            for key, session in self.sessions.items()
+            if session.on_release not in ("", REMOVED)
+        }
 
     def row(self, model: type[Model], key: int | None) -> Any:
         """Return a planned room or session; `None` without a key."""
@@ -354,7 +363,7 @@ def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
 def _status_of(prefix: str) -> Case:
     """Return the expression of the status after the release. Other editions have no planned state here."""
     plan: Any = current()
-    waits = Q(**{f"{prefix}edition": plan.edition.pk}) & ~Q(**{f"{prefix}on_release": ""})
+    waits = Q(**{f"{prefix}edition": plan.edition.pk}) & ~Q(**{f"{prefix}on_release__in": ("", REMOVED)})
     return Case(When(waits, then=F(f"{prefix}on_release")), default=F(f"{prefix}status"))
 
 
@@ -396,4 +405,5 @@ def in_state(planned_rows: Q, public_rows: Q, prefix: str = "") -> Q:
 def session_keys(test: Any) -> list[int]:
     """Return the keys of the planned sessions for which `test` holds. Only inside of `planned()`."""
     plan = current()
-    return [key for key, session in plan.sessions.items() if test(session)] if plan else []
+    sessions = plan.sessions.items() if plan else ()
+    return [key for key, session in sessions if session.on_release != REMOVED and test(session)]

@@ -135,9 +135,14 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
         if not is_concerned or not diversion.waiting_editions(self.get_edition_keys()):
             return super().update(**kwargs)
         rows = [*self.order_by("pk")]
+        computed = {
+            name: dict(self.order_by().annotate(computed_value=value).values_list("pk", "computed_value"))
+            for name, value in kwargs.items()
+            if hasattr(value, "resolve_expression")
+        }
         for row in rows:
             for name, value in kwargs.items():
-                setattr(row, name, value)
+                setattr(row, name, computed[name][row.pk] if name in computed else value)
         kept = diversion.hold_back(rows, [*kwargs]) if rows else {}
         for written, keys in _by_written_names(rows, [*kwargs], kept).items():
             chosen = self.model._default_manager.filter(AnyOf("pk", keys))

@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from content.history.timeline import word_diff
 from content.models import Content
 from content.ordering import move_to
+from content.unreleased.plan import planned
 from content.versions import value_mark
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import format_moment, working_on
@@ -183,7 +184,8 @@ class ConflictAdmin(ReadOnlyAdmin):
         """Show the three values side by side; with POST, decide."""
         with transaction.atomic():
             conflict = self.conflict(request, object_id)
-            with working_on(conflict.run.edition):
+            edition, is_post = conflict.run.edition, request.method == "POST"
+            with working_on(edition), planned(edition, for_edits=is_post):
                 return render_response(self.decision_page(request, conflict))
 
     def conflict(self, request: HttpRequest, object_id: str) -> Conflict:

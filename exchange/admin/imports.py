@@ -22,6 +22,7 @@ from django_tasks_db.models import DBTaskResult
 
 from conference.models import Edition
 from content.history.revert import CannotRevertError
+from content.unreleased.plan import planned
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.desk import ADD_LINKS, AddLink
@@ -35,11 +36,10 @@ from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.column_choice import describe_tables
 from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
 from exchange.jobs.preview import kind_name, row_address, rows_in_words
-from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
+from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance, with_run
 from exchange.problems import Note, note_sections
-from schedule.working_copy.block import open_copies, show_working_copy
 
 # The names of the stages of writing are this prefix and the kind of rows.
 WRITING_PREFIX = "writing "
@@ -346,17 +346,15 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     if not may_undo(model_admin, request, run):
         raise PermissionDenied
     plan, reasons = None, []
-    pending = pending_changes(run)
     try:
-        with show_working_copy(open_copies([run.edition_id])):
+        with planned(run.edition):
             plan = plan_undo(run)
         check_undo_permissions(plan, request.user)
         if request.method == "POST":
             reverted = undo(run, request.user, check=check_undo_permissions)
             messages.success(
                 request,
-                gettext("The import was reverted: %s.")
-                % (", ".join(summarize_undo(reverted, pending)) or "-"),
+                gettext("The import was reverted: %s.") % (", ".join(summarize_undo(reverted)) or "-"),
             )
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotRevertError as error:
@@ -366,7 +364,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         gettext("Revert an import: %(run)s") % {"run": run},
         run=run,
         reasons=reasons,
-        lines=summarize_undo(plan, pending) if plan else [],
+        lines=summarize_undo(plan) if plan else [],
         kept_rows=plan.kept if plan else [],
         can_revert=plan is not None and not reasons,
     )

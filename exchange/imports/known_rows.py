@@ -6,6 +6,7 @@ from typing import Any
 
 from conference.models import Edition
 from content.array_lookup import AnyOf
+from content.unreleased.plan import planned
 from exchange.files import Context, KnownRow
 from exchange.imports.kinds import AUTHORS, Values
 from exchange.imports.rows import parts_by_owner
@@ -13,21 +14,19 @@ from exchange.records import AuthorRecord, PersonRef
 from papers.models import Authorship, Award, Paper, Topic
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, kind_choices, own_kinds
-from schedule.working_copy.block import open_copies, show_working_copy
 
 
 def reading_context(edition: Edition | None, slug: str = "") -> Context:
     """Return the context of a reader. Without an edition, the zone is UTC and there are no rows.
 
-    The rows are read from the working copy if there is one, since the import writes the schedule there.
+    The rows are those of the planned state, with which the import compares.
     """
     if edition is None:
         return Context(slug, 0, "UTC")
-    copies = open_copies([edition.pk])
 
     @cache
     def rows_of_kind(kind: str) -> list[KnownRow]:
-        with show_working_copy(copies):
+        with planned(edition):
             return list(_rows(edition, kind))
 
     return Context(
@@ -56,15 +55,15 @@ def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
         for key, name in model._default_manager.filter(edition=edition).order_by("pk").values_list(*columns):
             yield KnownRow(key, name)
     elif kind == "session":
-        sessions = Session.objects.filter(edition=edition).select_related("room").order_by("start", "pk")
+        sessions = Session.objects.filter(edition=edition).standing().order_by("start", "pk")
+        sessions = sessions.select_related("room")
         for session in sessions.only("uid", "title", "kind", "start", "end", "room__slug"):
             room = session.room.slug if session.room else ""
             yield KnownRow(session.uid, session.title, session.kind, session.start, session.end, room)
     elif kind == "presentation":
         presentations = Presentation.objects.filter(edition=edition, paper__isnull=False).order_by("pk")
-        for uid, paper_uid, presentation_kind, session_uid in presentations.values_list(
-            "uid", "paper__uid", "kind", "session__uid"
-        ):
+        paths = ("uid", "paper__uid", "kind", "session__uid")
+        for uid, paper_uid, presentation_kind, session_uid in presentations.standing().rows(*paths):
             yield KnownRow(uid, str(paper_uid), presentation_kind, session=session_uid or "")
     else:
         applies_to = AppliesTo(kind.removesuffix(" kind"))

@@ -5,7 +5,7 @@ Edits made on this site are preserved (`exchange.imports.compare`). Importing a 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import revision
 from content.history import Origin, recording
+from content.unreleased.plan import planned
 from exchange.imports.compare import OUTCOMES, ImportPlan, ProgressCallback, compare
 from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
 from exchange.imports.match_people import MatchedPeople
@@ -26,7 +27,6 @@ from exchange.imports.writing import write_last_imports, write_photos, write_row
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, program_error, short
 from exchange.records import EditionRecord, Program, stated
-from schedule.working_copy.block import edit_working_copy, open_copies, show_working_copy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -80,14 +80,15 @@ def load(
     `check` is called with the plan before anything is written, and may raise to stop the import. A dry run
     takes no locks. `concealed` rows are never matched by name, their keys are refused, and their papers are
     no evidence. `protected` rows are not changed. `photos`: pictures of people by address, each a file
-    extension and its bytes. If the edition has a working copy, schedule changes are written to it.
+    extension and its bytes. If changes of the edition wait for a release, the import compares
+    with the planned state, and its changes wait too.
     """
     started_at = timezone.now()
     progress = progress or (lambda what, done, total: None)
     try:
         detail = ", ".join(files)
         with (
-            in_working_copy(edition_slug, is_dry=dry_run),
+            planned_program(edition_slug, for_edits=not dry_run),
             recording.recording(Origin.IMPORT, user, detail) as log,
             revision.lock(),
         ):
@@ -128,10 +129,10 @@ def load(
     return report
 
 
-def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManager[None]:
-    """Return a context in which the import reads, and unless `is_dry` writes, the edition's working copy."""
-    copies = [copy for copy in open_copies() if copy.edition.slug == edition_slug]
-    return show_working_copy(copies) if is_dry else edit_working_copy(copies, keeps_others=True)
+def planned_program(edition_slug: str, *, for_edits: bool) -> AbstractContextManager[object]:
+    """Return a context in which the import compares with the planned state of the edition."""
+    edition = Edition.objects.filter(slug=edition_slug).first()
+    return planned(edition, for_edits=for_edits) if edition else nullcontext()
 
 
 def _database_error(reason: str, error: Exception) -> ProgramError:

@@ -18,6 +18,7 @@ from conference.models import Edition, MenuItem
 from content.array_lookup import AnyOf
 from content.models import Content
 from content.row_values import to_json_value
+from content.unreleased.rows import ReleasableQuerySet
 from exchange.imports.kinds import (
     AUTHORS,
     GRANTS,
@@ -253,7 +254,12 @@ def parts_by_owner(
         paths["known_as"] = "person__name"
     owner_field = f"{listing.owner}_id"
     # No iterator(): for a cursor, PostgreSQL optimizes for the first rows and scans the table in index order.
-    lines = list(rows.order_by(owner_field, "position", "pk").values_list("pk", owner_field, *paths.values()))
+    columns = ("pk", owner_field, *paths.values())
+    lines: list[Any]
+    if isinstance(rows, ReleasableQuerySet):
+        lines = list(rows.standing().order_by(owner_field, rows.value("position"), "pk").rows(*columns))
+    else:
+        lines = list(rows.order_by(owner_field, "position", "pk").values_list(*columns))
     has_institutions = listing is AUTHORS and (field_names is None or "institutions" in field_names)
     institutions = _institution_slugs([key for key, *_ in lines]) if has_institutions else {}
     for key, owner, *values in lines:

@@ -1,6 +1,6 @@
 """Revert an import: delete its rows, restore changed values and last imports. Later edits are preserved."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,13 +11,11 @@ from content.actor import User
 from content.array_lookup import AnyOf
 from content.history import ChangeSet, Origin, RowChange, recording
 from content.history.revert import CannotRevertError, RevertPlan, revert, undo_plan
+from content.unreleased.plan import planned
 from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import Conflict, ImportRun, Provenance
-from schedule.models import PendingChanges
-from schedule.working_copy.block import edit_working_copy, open_copies
-from schedule.working_copy.release import RefusedError, drop_changes
 
 
 def _reference(run: ImportRun) -> str:
@@ -51,43 +49,22 @@ def undo(
     `check` is called with the plan before any change, and may raise to stop it.
     """
     detail = ", ".join(run.files) or str(run)
-    with transaction.atomic():
-        if run.undone_at is None:
-            _drop_pending(run)
-        copies = open_copies([run.edition_id])
-        with (
-            edit_working_copy(copies, keeps_others=True),
-            recording.recording(Origin.UNDO, user, detail) as log,
-            revision.lock(),
-        ):
-            run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
-            plan = plan_undo(run)
-            if check:
-                check(plan, user)
-            log.set_reference(run)
-            revert(plan.steps, Origin.UNDO, user, detail)
-            _restore_provenance(run, plan)
-            run.undone_at = timezone.now()
-            run.save(update_fields=["undone_at"])
+    with (
+        transaction.atomic(),
+        planned(run.edition, for_edits=True),
+        recording.recording(Origin.UNDO, user, detail) as log,
+        revision.lock(),
+    ):
+        run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+        plan = plan_undo(run)
+        if check:
+            check(plan, user)
+        log.set_reference(run)
+        revert(plan.steps, Origin.UNDO, user, detail)
+        _restore_provenance(run, plan)
+        run.undone_at = timezone.now()
+        run.save(update_fields=["undone_at"])
     return plan
-
-
-def pending_changes(run: ImportRun) -> list[PendingChanges]:
-    """Return the unreleased changes of the import in working copies."""
-    changes = PendingChanges.objects.filter(reference=_reference(run)).exclude(rows=[])
-    return list(changes.select_related("working_copy"))
-
-
-def _drop_pending(run: ImportRun) -> None:
-    for pending in pending_changes(run):
-        try:
-            drop_changes(pending)
-        except RefusedError as error:
-            raise CannotRevertError(error.reasons) from error
-        created_rows = {(row["model"], row["key"]) for row in pending.rows if row["kind"] == "created"}
-        for kind in KINDS.values():
-            keys = [key for label, key in created_rows if label == kind.model._meta.label_lower]
-            Provenance.objects.filter(AnyOf("object_id", keys), kind=kind.name).delete()
 
 
 def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
@@ -119,16 +96,9 @@ def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
         Provenance.objects.filter(pk__in=unused_keys).delete()
 
 
-def summarize_undo(plan: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
+def summarize_undo(plan: RevertPlan) -> list[str]:
     """Return the reverted changes as lines such as "12 papers removed"."""
     lines = []
-    if pending_count := sum(len(changes.rows) for changes in pending):
-        message = ngettext(
-            "%(n)d change of the working copy discarded",
-            "%(n)d changes of the working copy discarded",
-            pending_count,
-        )
-        lines.append(message % {"n": pending_count})
     for model, keys in plan.removed.items():
         values = {"n": len(keys), "rows": model._meta.verbose_name_plural, "row": model._meta.verbose_name}
         lines.append(ngettext("%(n)d %(row)s removed", "%(n)d %(rows)s removed", len(keys)) % values)

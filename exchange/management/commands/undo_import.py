@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from content.history.revert import CannotRevertError
-from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
+from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.models import ImportRun
 
 
@@ -24,12 +24,11 @@ class Command(BaseCommand):
         run = ImportRun.objects.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"There is no import {options['run']}.")
-        pending = pending_changes(run)
         try:
             plan = plan_undo(run) if options["dry_run"] else undo(run)
         except CannotRevertError as error:
             raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
-        for line in summarize_undo(plan, pending) or ["Nothing to revert."]:
+        for line in summarize_undo(plan) or ["Nothing to revert."]:
             self.stdout.write(line)
         for label in plan.kept:
             self.stdout.write(f"kept, as it was edited or is needed: {label}")
