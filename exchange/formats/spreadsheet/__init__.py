@@ -15,9 +15,9 @@ from exchange.formats.spreadsheet.guess import guess_fields
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
     TableMapping,
+    column_cells,
     headings_of,
     read_mapping,
-    samples_of,
     table_role,
 )
 from exchange.formats.spreadsheet.papers import PaperReader
@@ -118,7 +118,7 @@ def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMappi
     """Map columns by the mapping file and by guess; report those that are not read."""
     headings = _headings(grid)
     lines = [cells for _, cells in grid.lines[1 : MAX_GUESS_ROWS + 1]]
-    fields = guess_columns(headings, samples_of(lines, grid.width), mapping)
+    fields = guess_columns(headings, column_cells(lines, grid.width), mapping)
     unmapped = [
         heading
         for heading, name in zip(headings, fields, strict=True)
@@ -131,13 +131,13 @@ def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMappi
 
 
 def guess_columns(
-    headings: Sequence[str], samples: Sequence[Sequence[str]], mapping: Mapping | None = None
+    headings: Sequence[str], columns: Sequence[Sequence[str]], mapping: Mapping | None = None
 ) -> list[str]:
-    """Return the fields of columns: those that the mapping names, then guessed ones."""
+    """Return the fields of columns: those that the mapping names, then guessed ones by their cells."""
     field_by_heading = mapping.headings if mapping else {}
     keys = [fold_heading(heading) for heading in headings]
     mapped_fields = {field_by_heading[key] for key in keys if field_by_heading.get(key)}
-    guessed = guess_fields(headings, samples)
+    guessed = guess_fields(headings, columns)
     return [
         field_by_heading.get(key, "" if name in mapped_fields else name)
         for key, name in zip(keys, guessed, strict=True)

@@ -23,9 +23,7 @@ from exchange.reading.written_times import looks_like_date, looks_like_time
 # A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
 # Fields that sessions do not have. A table with any of them has papers, even if their title is missing.
-PAPER_ONLY_FIELDS = frozenset(
-    ("authors", "abstract", "lay_summary", "decision", "keywords", "doi", "pages", "board", "award")
-)
+PAPER_ONLY_FIELDS = frozenset(("authors", "lay_summary", "decision", "doi", "pages", "board", "award"))
 MAX_SAMPLES = 3
 MAX_SAMPLE_CHARS = 80
 # Longer headings and sample cells are shortened for display and storage.
@@ -96,15 +94,19 @@ def layout_keys(headings: Sequence[str]) -> list[str]:
     return keys
 
 
-def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
-    """Return up to three different cells of each column, shortened."""
-    samples: list[list[str]] = [[] for _ in range(width)]
+def column_cells(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the different cells of each column that aren't empty."""
+    columns: list[dict[str, None]] = [{} for _ in range(width)]
     for cells in lines:
         for index, cell in enumerate(cells[:width]):
-            text = short(tidy(cell), MAX_SAMPLE_CHARS)
-            if text and len(samples[index]) < MAX_SAMPLES and text not in samples[index]:
-                samples[index].append(text)
-    return samples
+            if text := tidy(cell):
+                columns[index][text] = None
+    return [[*cells] for cells in columns]
+
+
+def samples_of(columns: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return up to three cells of each column, shortened."""
+    return [[short(cell, MAX_SAMPLE_CHARS) for cell in cells[:MAX_SAMPLES]] for cells in columns]
 
 
 def read_mapping(source: Source, findings: Findings) -> Mapping:
