@@ -1,6 +1,6 @@
 """Views that create, change and delete rows, each in one transaction and one change set of the history."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from django.db import IntegrityError
@@ -27,17 +27,19 @@ from content.models import Content
 from editorial.current_edition import edition_of
 from schedule.working_copy.block import open_copies
 from schedule.working_copy.rows import is_working
+from schedule.working_copy.statuses import STATUS, is_public_status
 
 
 def refuse_in_working_copy(
-    model: type[Content], edition: Edition | None, fields: Collection[str] = ()
+    model: type[Content], edition: Edition | None, values: Mapping[str, object] | None = None
 ) -> None:
     """Raise a conflict if the change would go to a working copy, where clients could not read it back.
 
-    `fields` are those that change, as some models have only some fields in working copies.
+    `values` are the new ones, as some models have only some fields in working copies, and a status that hides
+    the row does not wait. Without them, the row is deleted.
     """
     label = model._meta.label_lower
-    is_staged = is_working(label) or any(is_working(label, name) for name in fields)
+    is_staged = is_working(label) if values is None else any(_waits(label, *item) for item in values.items())
     if is_staged and edition is not None and open_copies([edition.pk]):
         raise conflict(
             _(
@@ -46,6 +48,10 @@ def refuse_in_working_copy(
             )
             % {"edition": edition}
         )
+
+
+def _waits(label: str, name: str, value: object) -> bool:
+    return is_working(label, name) and (name != STATUS or is_public_status(label, value))
 
 
 class ResourceViewSet(ReadOnlyViewSet):
@@ -77,7 +83,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         body = self.read_body(request, partial=False)
         with self.record_changes(caller):
             edition = self.find_edition(body)
-            refuse_in_working_copy(self.resource.model, edition)
+            refuse_in_working_copy(self.resource.model, edition, body)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
             row = rows.create(self.resource, body, edition, caller)
             response = self.row_response(request, row, selection, status.HTTP_201_CREATED)
@@ -92,7 +98,7 @@ class ResourceViewSet(ReadOnlyViewSet):
             row = self.lock_row(request, id, edition, "change")
             self.check_identity(body, row)
             row_edition = edition_of(row)
-            changed = {name for name in body if getattr(row, name, None) != body[name]}
+            changed = {name: body[name] for name in body if getattr(row, name, None) != body[name]}
             refuse_in_working_copy(self.resource.model, row_edition, changed)
             resolve_references(self.resource, body, self.reader, row_edition.slug if row_edition else "")
             rows.change(self.resource, row, body, caller)

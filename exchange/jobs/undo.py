@@ -18,6 +18,7 @@ from exchange.models import Conflict, ImportRun, Provenance
 from schedule.models import PendingChanges
 from schedule.working_copy.block import edit_working_copy, open_copies
 from schedule.working_copy.release import RefusedError, drop_changes
+from schedule.working_copy.statuses import StatusTiming
 
 
 def _reference(run: ImportRun) -> str:
@@ -56,7 +57,8 @@ def undo(
             _drop_pending(run)
         copies = open_copies([run.edition_id])
         with (
-            edit_working_copy(copies, keeps_others=True),
+            # What the import hid at once comes back at once.
+            edit_working_copy(copies, keeps_others=True, timing=StatusTiming.NOW),
             recording.recording(Origin.UNDO, user, detail) as log,
             revision.lock(),
         ):

@@ -96,7 +96,7 @@ def test_conflicts_are_listed(tmp_path: Path) -> None:
 
     out, _ = run_import("program_json", str(path), no_progress=True)
 
-    assert out.splitlines()[-1] == (
+    assert out.splitlines()[-2] == (
         'conflict: paper By hand, title: kept "By hand"; the file says "Newer"; last imported: "On p1"'
     )
 
