@@ -15,7 +15,8 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from exchange.files import Context, Source
-from exchange.formats.spreadsheet import MAX_GUESS_ROWS, guess_columns, read_tables
+from exchange.formats.spreadsheet import read_tables
+from exchange.formats.spreadsheet.columns import MAX_GUESS_ROWS, guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS
 from exchange.formats.spreadsheet.mapping import (
     MAX_SHOWN_CHARS,
@@ -98,7 +99,17 @@ class Table:
     @property
     def mapping(self) -> TableMapping:
         columns = self.columns if self.is_wanted else []
-        return TableMapping(self.file, self.sheet, columns, self.has_header, self.separator, self.encoding)
+        # A stored mapping was chosen once.
+        guess = [] if self.memory else self.guess
+        return TableMapping(
+            self.file,
+            self.sheet,
+            columns,
+            self.has_header,
+            self.separator,
+            self.encoding,
+            [bool(name) and name == guessed for name, guessed in zip(columns, guess, strict=False)],
+        )
 
     @property
     def grid(self) -> Grid:

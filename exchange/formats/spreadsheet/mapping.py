@@ -40,6 +40,8 @@ class TableMapping:
     has_header: bool = True
     separator: str = ""
     encoding: str = ""
+    # Whether each column was guessed; empty if none was.
+    guessed: list[bool] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -147,6 +149,8 @@ def _read_tables(content: dict[str, Any], where: Where, findings: Findings) -> M
             message = gettext("A table needs its file, its sheet and its columns.")
             findings.problem(where, f"tables[{index}]", message)
             continue
+        if not isinstance(values.get("guessed", []), list):
+            del values["guessed"]
         table = TableMapping(**values)
         if all(_check_field(name, where, f"tables[{index}]", findings) for name in table.columns):
             mapping.tables.append(table)
@@ -174,6 +178,16 @@ def table_role(columns: Sequence[str]) -> str:
     if fields & {"title", "uid"}:
         return "papers"
     return "sessions" if "session" in fields and not fields & PAPER_ONLY_FIELDS else ""
+
+
+def describe_role(role: str) -> str:
+    """Return what a row of the table is, in words."""
+    words = {
+        "papers": gettext("One row for each paper"),
+        "authors": gettext("One row for each author of a paper"),
+        "sessions": gettext("One row for each session"),
+    }
+    return words.get(role, "")
 
 
 def mapping_problems(

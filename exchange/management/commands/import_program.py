@@ -6,6 +6,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -157,6 +158,8 @@ class Command(BaseCommand):
         if options["publish"] == Publication.WITH_RELEASE and not waits_for_release(edition):
             raise program_error("No changes of this edition wait for a release. Choose now or drafts.")
         context = reading_context(edition, slug)
+        if options["verbosity"]:
+            context = replace(context, show_columns=self._print_columns)
 
         def check_dates(plan: ImportPlan) -> None:
             question = describe_distant_dates(plan)
@@ -175,6 +178,11 @@ class Command(BaseCommand):
             files=[Path(source.name).name for source in sources],
             progress=None if options["no_progress"] else ProgressBar(sys.stderr),
         )
+
+    def _print_columns(self, table: str, lines: Sequence[str]) -> None:
+        self.stdout.write(f"Columns of {table}:")
+        for line in lines:
+            self.stdout.write(f"  {line}")
 
 
 def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:

@@ -14,7 +14,7 @@ from openpyxl import Workbook
 
 from exchange.files import Context, KnownRow, Source
 from exchange.formats import spreadsheet
-from exchange.formats.spreadsheet import guess_columns
+from exchange.formats.spreadsheet.columns import guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.formats.spreadsheet.guess import has_headings
 from exchange.formats.spreadsheet.mapping import (

@@ -7,7 +7,7 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
-from exchange.formats.spreadsheet import guess_columns
+from exchange.formats.spreadsheet.columns import guess_columns
 from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, fold_heading
 from exchange.formats.spreadsheet.mapping import column_cells, table_role
 from exchange.records import Program, stated
@@ -261,3 +261,56 @@ def test_table_without_titles_and_sessions_is_refused() -> None:
     (problem,) = reported_problems(read, "Name count,Rating\n3,4.5\n")
 
     assert "No column is the title of a paper." in problem
+
+
+def messages(program: Program) -> list[str]:
+    return [note.message for note in program.notes]
+
+
+LONG = "".join(f"{number},Talk {number},8 July 2026,x\n" for number in range(60))
+
+
+def test_guessed_column_that_does_not_fit_is_left_out_with_a_remark() -> None:
+    program = read(f"id,title,When,Notes\n{LONG}60,Talk 60,to be announced,x\n")
+
+    assert len(program.papers) == 61
+    assert program.presentations == ()
+    assert "“When” was not taken as “Date”: “to be announced” is none." in messages(program)
+
+
+def test_column_of_a_known_heading_is_left_out_if_most_cells_do_not_fit() -> None:
+    rows = "".join(f"{number},Talk,soon {number}\n" for number in range(60))
+    program = read(f"id,title,date\n0,Talk,2026-07-08\n{rows}".replace("0,Talk,soon 0\n", "", 1))
+
+    assert program.presentations == ()
+    assert "These columns were not taken: date. A mapping file can say what they are." in messages(program)
+
+
+def test_wrong_cell_in_a_column_of_a_known_heading_is_a_problem_of_its_row() -> None:
+    assert reported_problems(
+        read, "id,title,date,start\n1,A,2026-07-08,9:00\n2,B,soon,9:00\n3,C,2026-07-09,9:00\n"
+    ) == [
+        "list.csv, row 3, date: “soon” is not a date or time. Write it as 2026-07-08 10:00.",
+        "list.csv, row 3, start: “9:00” has no date. Choose a column with the date.",
+    ]
+
+
+def test_fields_of_all_columns_are_shown() -> None:
+    shown: list[tuple[str, list[str]]] = []
+    context = Context("2026", 2026, "UTC", show_columns=lambda table, lines: shown.append((table, [*lines])))
+    table = "submission #,first name,last name,person #,Affilation\n1,Mia,Zed,10,NTNU\n"
+    spreadsheet.read([Source("author.csv", table.encode())], context)
+
+    assert shown == [
+        (
+            "author.csv",
+            [
+                "One row for each author of a paper",
+                "“submission #”: Paper ID",
+                "“first name”: Given name",
+                "“last name”: Family name",
+                "“person #”: left out",
+                "“Affilation”: Affiliations, in the order of the authors (guessed)",
+            ],
+        )
+    ]
