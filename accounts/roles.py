@@ -37,7 +37,7 @@ DESCRIPTIONS = {
     Role.CHAIR: _(
         "Edits the program, decides when it goes public, and invites editors, session chairs, and viewers."
     ),
-    Role.EDITOR: _("Edits and imports the program. Can’t decide when it goes public."),
+    Role.EDITOR: _("Edits the program and imports drafts. Can’t decide when it goes public."),
     Role.SESSION_CHAIR: _("Sees only their own sessions and edits their order, times, texts, and links."),
     Role.VIEWER: _("Sees everything in the edition, including drafts, but can’t change anything."),
     Role.PRIVATE_VIEWER: _(
@@ -49,7 +49,9 @@ DESCRIPTIONS = {
     ),
     Role.AWARDS: _("Edits awards and who receives them. Sees papers and people, without private fields."),
     Role.SPONSORS: _("Edits sponsors. Sees the edition’s settings, and nothing else."),
-    Role.IMPORTER: _("Uploads files, looks at previews, decides conflicts, and reverts imports."),
+    Role.IMPORTER: _(
+        "Imports drafts: uploads files, looks at previews, decides conflicts, and reverts imports."
+    ),
 }
 
 # Roles that cannot be granted in a series, as the rows to which they are limited belong to one edition.

@@ -157,6 +157,7 @@ class BulkAction(ABC):
             if plan
             else "",
             "same": self.texts.unchanged % {"count": len(plan.same)} if plan else "",
+            "changes_status": any("status" in line.values for line in plan.lines) if plan else False,
             "hidden_fields": hidden_fields(request, self.__name__),
             "back": request.get_full_path(),
             "media": model_admin.media + (form.media if form else forms.Media()),

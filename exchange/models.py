@@ -18,6 +18,7 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Conference, Edition
 from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
+from exchange.imports.publication import Publication
 from exchange.jobs.progress import Progress, read_progress
 
 RETENTION = timedelta(days=1)
@@ -42,8 +43,15 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition, the file creates a new one."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "columns")
-    impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "columns", "question")
+    impersonal_fields: ClassVar[tuple[str, ...]] = (
+        "format",
+        "state",
+        "digest",
+        "counts",
+        "publication",
+        "publications",
+    )
     edition_lookup: ClassVar[str] = "edition"
 
     class State(models.TextChoices):
@@ -89,6 +97,11 @@ class ImportJob(models.Model):
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     is_again = models.BooleanField(_("preview repeated"), default=False)
     counts = models.JSONField(_("counts"), default=dict, blank=True)
+    # The chosen moment of publication, and the numbers of rows that become public (`imports.publication`).
+    publication = models.CharField(_("publication"), max_length=12, choices=Publication, blank=True)
+    publications = models.JSONField(_("becomes public"), default=dict, blank=True)
+    # What must be confirmed before the plan is written.
+    question = models.TextField(_("question"), blank=True)
     notes = models.JSONField(_("notes"), default=list, blank=True)
     problems = models.JSONField(_("problems"), default=list, blank=True)
     run = models.ForeignKey(

@@ -6,7 +6,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import batched
@@ -21,7 +21,8 @@ from content import bulk, revision
 from content.actor import User
 from content.bulk import BulkChange, apply_and_validate, defer_long_texts
 from content.history import ChangeSet, Origin, RowChange
-from content.history.recording import is_container, recording
+from content.history.recording import recording
+from content.history.removal import Removal, RowKeys
 from content.models import Content, Ordered
 from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import (
@@ -40,7 +41,6 @@ from content.row_values import (
     values_in_memory,
 )
 
-type RowKeys = dict[type[Content], set[int]]
 type Targets = dict[type[Content], dict[int, Content]]
 # Returns the steps that a user has permission for.
 type Permitted = Callable[[list[RevertStep]], list[RevertStep]]
@@ -332,7 +332,9 @@ def _plan_removals(
 ) -> None:
     """Plan to remove the created rows, unless they were changed since or other rows need them."""
     imported = change_set.origin == Origin.IMPORT
-    to_remove, to_keep = _removable(created, rows_changed_since(change_set), plan.steps, imported=imported)
+    freed = _rows_with_freed_relation(plan.steps)
+    removal = Removal(created, rows_changed_since(change_set), freed, imported=imported)
+    to_remove, to_keep = removal.to_remove, removal.to_keep
     if permitted is None:
         plan.steps += [RevertStep(model, key, "remove") for model, keys in to_remove.items() for key in keys]
     else:
@@ -366,68 +368,17 @@ def rows_changed_since(change_set: ChangeSet) -> set[str]:
     return names
 
 
-def _removable(
-    created: list[RowChange], changed: set[str], steps: list[RevertStep], *, imported: bool = False
-) -> tuple[RowKeys, RowKeys]:
-    """Return the new rows to remove, and those that stay, as they were changed or other rows need them.
-
-    An imported edition always stays, since it may contain more than the import created.
-    """
-    to_remove: RowKeys = defaultdict(set)
-    to_keep: RowKeys = defaultdict(set)
-    for change in created:
-        must_stay = (imported and is_container(change.model)) or change.name in changed
-        (to_keep if must_stay else to_remove)[content_model(change.model)].add(change.object_id)
-    freed = _rows_with_freed_relation(steps)
-    while needed := {model: keys for model in to_remove if (keys := _needed_keys(model, to_remove, freed))}:
-        for model, keys in needed.items():
-            to_remove[model] -= keys
-            to_keep[model] |= keys
-    return to_remove, to_keep
-
-
 def _rows_with_freed_relation(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int]]:
-    """Return the rows whose nullable foreign key will change, by model and field: they need no target."""
+    """Return the rows whose nullable or many-to-many relation will change, by model and field."""
     freed: dict[tuple[type[Content], str], set[int]] = defaultdict(set)
     for step in steps:
-        for name in step.pairs.keys() & relation_targets(step.model).keys():
-            if step.kind == "change" and recorded_fields(step.model)[name].null:
+        names = step.pairs.keys() if step.kind == "change" else set[str]()
+        for name in names & relation_targets(step.model).keys():
+            if recorded_fields(step.model)[name].null:
                 freed[step.model, name].add(step.key)
+        for name in names & many_to_many_fields(step.model).keys():
+            freed[step.model, name].add(step.key)
     return freed
-
-
-def _needed_keys(
-    model: "type[Content]", to_remove: RowKeys, freed: dict[tuple[type[Content], str], set[int]]
-) -> set[int]:
-    """Return the rows to remove to which a remaining row has a foreign key."""
-    needed: set[int] = set()
-    for relation in model._meta.related_objects:
-        related = relation.related_model
-        if relation.many_to_many or not is_recorded(related):
-            continue
-        name = relation.field.name
-        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in owner_fields(related))]
-        for batch in batched(to_remove[model], BATCH_ROWS, strict=False):
-            rows = related._base_manager.filter(**{f"{name}__in": batch}).order_by().values_list(*columns)
-            freed_keys = freed.get((related, name), set())
-            needed |= {
-                target
-                for target, *row in rows
-                if row[0] not in freed_keys and not _is_removed(related, row, to_remove)
-            }
-    return needed
-
-
-def _is_removed(model: "type[Content]", row: Sequence[int | None], to_remove: RowKeys) -> bool:
-    """Return whether a row (its key and its owners' keys) or its nearest owner is to be removed."""
-    key, *owners = row
-    if key in to_remove.get(model, set()):
-        return True
-    for name, owner in zip(owner_fields(model), owners, strict=True):
-        if owner is not None:
-            target = related_model(model, name)
-            return is_recorded(target) and owner in to_remove.get(target, set())
-    return False
 
 
 # Applying a plan

@@ -25,6 +25,7 @@ from content.row_values import (
 )
 from content.unreleased import plan
 from content.unreleased.plan import Columns, change_model, column_of, target_names, waiting_fields
+from content.unreleased.timing import hides_with_release, publishes_now
 
 DRAFT, ADDED, REMOVED = "draft", "added", plan.REMOVED
 # The statuses with which a row is public.
@@ -147,7 +148,7 @@ class Edit:
         if not self.stored.is_public:
             self.decide_status(is_status_edited)
             return
-        if is_status_edited and self.row.status not in PUBLIC_STATUSES and not self.waits:
+        if is_status_edited and self.row.status not in PUBLIC_STATUSES and not hides_with_release():
             self.withdraw()
             return
         if self.on_release == REMOVED:
@@ -166,10 +167,11 @@ class Edit:
             self.kept[attribute] = public
         self.decide_status(is_status_edited)
 
-    @property
-    def waits(self) -> bool:
-        """Whether a chair asked that going back to draft waits too."""
-        return bool(vars(self.row).get("with_the_release"))
+    def is_held(self, status: str) -> bool:
+        """Return whether a new status waits."""
+        if status not in PUBLIC_STATUSES:
+            return self.stored.is_public and hides_with_release()
+        return self.stored.is_public or not publishes_now()
 
     def decide_status(self, is_edited: bool) -> None:
         """Let a step to a public status, or a cancellation, wait; the row keeps its stored status."""
@@ -177,7 +179,7 @@ class Edit:
             return
         stored, status = self.stored.columns[STATUS], self.row.status
         if is_edited:
-            is_held = status in PUBLIC_STATUSES or self.waits
+            is_held = self.is_held(status)
             release = status if is_held and status != stored else ""
             self.is_changed = self.is_changed or release != self.on_release
             self.on_release = release
@@ -255,7 +257,7 @@ def save_new(row: Any, save: Callable[[], None]) -> None:
 
 def hold_back_new(rows: Collection[Any]) -> list[Edit]:
     """Prepare new rows that are added with the release; `finish_new` then stores their changes."""
-    public_rows = _to_be_public(rows)
+    public_rows = [] if publishes_now() else _to_be_public(rows)
     editions = waiting_editions({row.get_edition_key() for row in public_rows}) if public_rows else set()
     edits = []
     for row in public_rows:

@@ -17,6 +17,7 @@ from editorial.access import ScopedAdmin
 from editorial.current_edition import format_moment
 from editorial.sections import DeskSection
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
+from exchange.formats.spreadsheet.mapping import describe_role
 from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
 from exchange.jobs.column_choice import (
     ColumnChoice,
@@ -96,11 +97,7 @@ def _table_context(table: Table, number: int, options: str) -> dict[str, object]
             for index, separator in enumerate(SEPARATORS)
         ],
         "encodings": [(encoding, encoding.upper(), encoding == table.encoding) for encoding in ENCODINGS],
-        "what": {
-            "papers": gettext("One row for each paper"),
-            "authors": gettext("One row for each author of a paper"),
-            "sessions": gettext("One row for each session"),
-        }.get(table.role, ""),
+        "what": describe_role(table.role),
     }
 
 

@@ -33,7 +33,7 @@ from exchange.imports.compare import PERSON_LISTS
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Outcome, RowFinder, current_value, decide, mark_decided
-from exchange.jobs.import_permissions import as_importer
+from exchange.jobs.import_permissions import as_importer, publication_refusal
 from exchange.jobs.preview import record_field_label, row_address, value_in_words
 from exchange.models import Conflict, Decision, with_run
 
@@ -247,6 +247,8 @@ class ConflictAdmin(ReadOnlyAdmin):
         if choice == Decision.EDITED and form is not None:
             if not form.is_valid():
                 return [gettext("The edited value can’t be saved. The problem is shown below.")]
+            if refusal := self.publication_refusal(request, conflict, form):
+                return [refusal]
             form.save()
             if conflict.field == POSITION:
                 positioned_row: Any = row
@@ -258,6 +260,14 @@ class ConflictAdmin(ReadOnlyAdmin):
         rows = {(conflict.provenance.kind, row.pk): row} if row is not None else {}
         outcome = decide([conflict], choice, rows, signed_in_user(request))
         return [reason for _conflict, reason in outcome.refused]
+
+    def publication_refusal(self, request: HttpRequest, conflict: Conflict, form: ModelForm[Content]) -> str:
+        """Return why the account may not save an edited status; empty if it may."""
+        if conflict.field != "status":
+            return ""
+        stored = type(form.instance)._base_manager.get(pk=form.instance.pk)
+        kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
+        return publication_refusal(kind, stored, form.cleaned_data, request.user, edition)
 
     def open_conflicts(self, request: HttpRequest, conflict: Conflict) -> QuerySet[Conflict]:
         rows = self.get_queryset(request)

@@ -32,9 +32,11 @@ from editorial.sections import DeskSection
 from exchange.admin import columns
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
+from exchange.imports.publication import Publication, choices_for, rule_for
+from exchange.imports.publication_counts import describe_publication
 from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.column_choice import describe_tables
-from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
+from exchange.jobs.import_permissions import check_undo_permissions, may_import_all, may_publish
 from exchange.jobs.preview import kind_name, row_address, rows_in_words
 from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
@@ -266,9 +268,15 @@ class ImportJobAdmin(ScopedAdmin):
             and job.change_state(State.MAPPING, before=job.state, problems=[], **new_values)
         ):
             progress.delete_progress(job.pk)
+        elif action == "confirm" and job.question and "confirmed" not in request.POST:
+            messages.error(request, gettext("Nothing was imported: confirm first that the dates are right."))
         elif action == "confirm" and job.change_state(State.WRITING, before=State.READY, **new_values):
             tasks.write.enqueue(job.pk)
         elif (
+            action == "publish"
+            and (choice := request.POST.get("publication", "")) in Publication.values
+            and job.change_state(State.READING, before=State.READY, publication=choice, **new_values)
+        ) or (
             action == "again"
             and is_over
             and job.change_state(State.READING, before=job.state, problems=[], **new_values)
@@ -303,7 +311,13 @@ class ImportJobAdmin(ScopedAdmin):
         rows = job.rows.with_outcome(what) if what in OUTCOME_LABELS else rows
         rows = rows.filter(kind=kind) if kind in KINDS else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
+        can_publish = may_publish(request.user, job.edition)
+        rule = rule_for(job.edition, job.publication, may_publish=can_publish)
         return {
+            "publications": list(describe_publication(job.publications)),
+            "can_publish": can_publish,
+            "publication_choices": choices_for(waits=rule.waits, may_publish=can_publish),
+            "publication": rule.choice,
             "what": what,
             "kind": kind,
             "page_obj": page,

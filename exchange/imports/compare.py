@@ -26,6 +26,7 @@ from exchange.imports.kinds import (
     Values,
 )
 from exchange.imports.match_people import KeptApart, MatchedPeople
+from exchange.imports.publication import KINDS_WITH_STATUS, PublicationRule, keep_draft
 from exchange.imports.rows import (
     Concealed,
     EditionRows,
@@ -193,12 +194,23 @@ class RowPlan:
     is_new: bool = False
     # The file only refers to this person: nothing is compared or stored.
     is_mentioned: bool = False
+    # The file would publish the row, and the import keeps it a draft.
+    is_kept_draft: bool = False
     # The record has an unresolved reference, which has been reported.
     is_broken: bool = False
     last_import: LastImport | None = None
     # The values before the change, for reverting it.
     old: Values = field(default_factory=dict)
     parts: dict[str, list[PartRow]] = field(default_factory=dict)
+
+    def keep_draft(self) -> None:
+        """Leave out the status if it would publish the row."""
+        base = self.last_import.values if self.last_import else {}
+        status = None if self.is_new else self.old.get("status", "")
+        merge = self.merge
+        self.is_kept_draft = keep_draft(self.kind, status, merge.updates, merge.last_import, base)
+        if "status" not in merge.updates:
+            self.old.pop("status", None)
 
     @property
     def changes_last_import(self) -> bool:
@@ -250,6 +262,7 @@ class ImportPlan:
     """Plan of an import, by kind: `steps` are rows to write, and `idle` rows need no writing."""
 
     rows: EditionRows
+    rule: PublicationRule
     steps: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     idle: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     # The number of rows by outcome.
@@ -271,6 +284,7 @@ def compare(
     people: MatchedPeople,
     findings: Findings,
     *,
+    rule: PublicationRule,
     protected: Concealed,
     progress: ProgressCallback,
 ) -> ImportPlan:
@@ -283,7 +297,7 @@ def compare(
     matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
     stated_values = StatedValues(program, people, rows, findings)
     successors = Successors(people.successors, rows.merged_slugs)
-    plan = ImportPlan(rows, kept_apart=people.kept_apart)
+    plan = ImportPlan(rows, rule, kept_apart=people.kept_apart)
     for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
         pairs = matched.get(kind.name, [])
         row_plans = (
@@ -294,6 +308,8 @@ def compare(
         for done, row_plan in enumerate(row_plans, start=1):
             if row_plan.row.pk in protected.get(kind.name, ()):
                 _leave_unchanged(row_plan, findings)
+            if kind in KINDS_WITH_STATUS and rule.keeps_draft(kind):
+                row_plan.keep_draft()
             set_taken_values(row_plan, rows, findings)
             plan.tallies[kind.name].update(row_plan.outcomes)
             (plan.idle if row_plan.is_idle else plan.steps)[kind.name].append(row_plan)

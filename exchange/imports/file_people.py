@@ -1,12 +1,13 @@
 """People of a file, grouped from its references by keys and names. Makes no queries."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.utils.translation import gettext
 
-from exchange.imports.kinds import EDITION, EDITION_KINDS, PAPER, PRESENTATION
+from exchange.imports.kinds import AUTHORS, EDITION, EDITION_KINDS, PAPER, PRESENTATION, SPEAKERS, Listing
 from exchange.imports.rows import records_of
 from exchange.problems import Findings, Where
 from exchange.records import PersonRecord, PersonRef, Program, stated
@@ -19,6 +20,9 @@ PEOPLE_LISTS = [
     for listing in kind.listings
     if "person" in listing.columns
 ]
+
+# The lists in which a bare name that is repeated means another person of this name.
+LISTS_WITH_NAMESAKES = (AUTHORS, SPEAKERS)
 
 # The record that contains a reference: the name of its kind, and its key.
 type Location = tuple[str, str]
@@ -46,31 +50,45 @@ class FilePerson:
 
     @property
     def papers(self) -> set[Location]:
-        """The papers that list the person as an author."""
-        return {location for location in self.record_locations if location[0] == PAPER.name}
+        """The papers and talks that list the person as an author or a speaker."""
+        kinds = (PAPER.name, PRESENTATION.name)
+        return {location for location in self.record_locations if location[0] in kinds}
 
 
-def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
-    """Yield (location, reference, where, affiliations) for all references outside of `Program.people`."""
+def numbered_parts(listing: Listing, parts: Iterable[Any]) -> Iterator[tuple[Any, int]]:
+    """Yield the parts of a list with how many up to each have its bare name: 2 for a second namesake."""
+    counts: Counter[str] = Counter()
+    for part in parts:
+        number, ref = 1, getattr(part, "person", None)
+        if ref and listing in LISTS_WITH_NAMESAKES and not _keys(ref):
+            name = names.normalize(ref.name)
+            counts[name] += 1
+            number = counts[name]
+        yield part, number
+
+
+def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...], int]]:
+    """Yield location, reference, where, affiliations and number of all references outside of people."""
     for kind, listing in PEOPLE_LISTS:
         for record in records_of(program, kind):
-            for part in stated(getattr(record, listing.name), ()):
+            location = (kind.name, getattr(record, kind.key))
+            for part, number in numbered_parts(listing, stated(getattr(record, listing.name), ())):
                 if part.person:
                     affiliations = getattr(part, "affiliations", (getattr(part, "affiliation", ""),))
-                    yield (kind.name, getattr(record, kind.key)), part.person, record.where, affiliations
+                    yield location, part.person, record.where, affiliations, number
 
 
 class FilePeople:
     """The people of one file: those with a key of any kind, and bare names.
 
-    A bare name with a record of its own is one person. Any other is a separate person in each record.
-    A speaker of a paper's presentation is the author of that name.
+    A bare name with a record of its own is one person. Any other is a separate person in each record, and
+    each time that a list of authors repeats it. A speaker of a paper is the author of that name.
     """
 
     def __init__(self, program: Program, findings: Findings) -> None:
         self.findings = findings
         self.keyed: list[FilePerson] = []
-        self._bare: dict[str, dict[Location | None, FilePerson]] = defaultdict(dict)
+        self._bare: dict[str, dict[tuple[Location, int] | None, FilePerson]] = defaultdict(dict)
         self._by_key: dict[tuple[str, ...], FilePerson] = {}
         self._keyed_at: dict[tuple[str, Location], FilePerson] = {}
         self._papers: dict[Location, Location] = {
@@ -80,29 +98,41 @@ class FilePeople:
         }
         for record in program.people:
             self._add_record(record)
-        for location, ref, where, affiliations in references(program):
-            self._add(ref, ref.where if ref.where.file else where, location, affiliations)
+        for location, ref, where, affiliations, number in references(program):
+            self._add(ref, ref.where if ref.where.file else where, location, affiliations, number)
 
-    def entry(self, ref: PersonRef, location: Location | None) -> FilePerson:
+    def entry(self, ref: PersonRef, location: Location | None, number: int = 1) -> FilePerson:
         """Return the person of a reference by its keys, else by the bare name in this record."""
         for key in _keys(ref):
             if key in self._by_key:
                 return self._by_key[key]
-        return self._bare_entry(names.normalize(ref.name), location, ref.where)
+        return self._bare_entry(names.normalize(ref.name), location, ref.where, number)
 
     def all(self) -> Iterator[FilePerson]:
         yield from self.keyed
         for entries in self._bare.values():
             yield from entries.values()
 
-    def _bare_entry(self, name: str, location: Location | None, where: Where) -> FilePerson:
+    def namesakes(self) -> dict[tuple[str, Location], list[FilePerson]]:
+        """Return the people of one bare name in one list, in its order, by name and record."""
+        people: dict[tuple[str, Location], list[FilePerson]] = {}
+        for name, entries in self._bare.items():
+            for location, _ in (key for key in entries if key and key[1] == 2):
+                people[name, location] = [
+                    entry for key, entry in entries.items() if key and key[0] == location
+                ]
+        return people
+
+    def _bare_entry(self, name: str, location: Location | None, where: Where, number: int) -> FilePerson:
         entries = self._bare[name]
         if None in entries or location is None:
             return entries.setdefault(None, FilePerson(name, where))
         canonical = self._papers.get(location, location)
-        if canonical != location and canonical not in entries and (name, canonical) in self._keyed_at:
+        if canonical == location:
+            return entries.setdefault((location, number), FilePerson(name, where))
+        if (canonical, 1) not in entries and (name, canonical) in self._keyed_at:
             return self._keyed_at[name, canonical]
-        return entries.setdefault(canonical, FilePerson(name, where))
+        return entries.setdefault((canonical, 1), FilePerson(name, where))
 
     def _add_record(self, record: PersonRecord) -> None:
         affiliation = stated(record.affiliation, "")
@@ -114,7 +144,12 @@ class FilePeople:
         entry.names.update(map(names.normalize, stated(record.other_names, ())))
 
     def _add(
-        self, ref: PersonRef, where: Where, location: Location | None, affiliations: tuple[str, ...]
+        self,
+        ref: PersonRef,
+        where: Where,
+        location: Location | None,
+        affiliations: tuple[str, ...],
+        number: int = 1,
     ) -> FilePerson:
         ref = self._without_foreign_ids(ref, where)
         keys = _keys(ref)
@@ -126,7 +161,7 @@ class FilePeople:
             entry = FilePerson(name, where)
             self.keyed.append(entry)
         else:
-            entry = self._bare_entry(name, location, where)
+            entry = self._bare_entry(name, location, where, number)
         entry.uid = entry.uid or ref.uid
         if len(matches) > 1:
             message = gettext(

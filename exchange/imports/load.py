@@ -4,8 +4,8 @@ Edits made on this site are preserved (`exchange.imports.compare`). Importing a 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,14 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import revision
 from content.history import Origin, recording
-from content.unreleased.plan import planned
+from content.unreleased.plan import planned, publishing
 from exchange.imports.compare import OUTCOMES, ImportPlan, ProgressCallback, compare
+from exchange.imports.distant_dates import describe_distant_dates
 from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
+from exchange.imports.publication import PublicationRule, rule_for
+from exchange.imports.publication_counts import count_publications
 from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_last_imports, write_photos, write_rows
@@ -47,6 +50,10 @@ class Report:
     tallies: dict[str, Counter[str]]
     notes: tuple[Note, ...]
     conflicts: tuple[Conflict, ...]
+    # The numbers of rows that become public, by moment and kind (`exchange.imports.publication`).
+    publications: dict[str, dict[str, int]]
+    # What somebody must confirm before the import is written; empty if nothing.
+    question: str
     run: ImportRun | None = None
 
     @property
@@ -74,27 +81,32 @@ def load(
     concealed: Concealed = NO_ROWS,
     protected: Concealed = NO_ROWS,
     photos: Mapping[str, tuple[str, bytes]] | None = None,
+    publication: str = "",
+    may_publish: bool = True,
 ) -> Report:
     """Import a program into an edition. If it has problems, raise `ProgramError` and write nothing.
 
     `check` is called with the plan before anything is written, and may raise to stop the import. A dry run
     takes no locks. `concealed` rows are never matched by name, their keys are refused, and their papers are
     no evidence. `protected` rows are not changed. `photos`: pictures of people by address, each a file
-    extension and its bytes. If changes of the edition wait for a release, the import compares
-    with the planned state, and its changes wait too.
+    extension and its bytes. `publication`: a `Publication`, or empty for the usual one; without `may_publish`
+    all rows stay drafts. If changes of the edition wait for a release, the import compares with the planned
+    state, and its changes wait too.
     """
     started_at = timezone.now()
     progress = progress or (lambda what, done, total: None)
     try:
         detail = ", ".join(files)
+        existing_edition = Edition.objects.filter(slug=edition_slug).first()
+        rule = rule_for(existing_edition, publication, may_publish=may_publish)
         with (
-            planned_program(edition_slug, for_edits=not dry_run),
+            planned_program(existing_edition, rule, for_edits=not dry_run),
             recording.recording(Origin.IMPORT, user, detail) as log,
             revision.lock(),
         ):
             findings = Findings()
             plan = _make_plan(
-                program, edition_slug, findings, progress, concealed, protected, is_locking=not dry_run
+                program, edition_slug, findings, progress, concealed, protected, rule, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
             if check:
@@ -129,10 +141,17 @@ def load(
     return report
 
 
-def planned_program(edition_slug: str, *, for_edits: bool) -> AbstractContextManager[object]:
-    """Return a context in which the import compares with the planned state of the edition."""
-    edition = Edition.objects.filter(slug=edition_slug).first()
-    return planned(edition, for_edits=for_edits) if edition else nullcontext()
+@contextmanager
+def planned_program(edition: Edition | None, rule: PublicationRule, *, for_edits: bool) -> Iterator[None]:
+    """Compare with the planned state of the edition in the block, unless the import is public at once."""
+    if edition is None or not rule.waits:
+        yield
+    elif rule.is_immediate:
+        with publishing():
+            yield
+    else:
+        with planned(edition, for_edits=for_edits):
+            yield
 
 
 def _database_error(reason: str, error: Exception) -> ProgramError:
@@ -147,6 +166,7 @@ def _make_plan(
     progress: ProgressCallback,
     concealed: Concealed,
     protected: Concealed,
+    rule: PublicationRule,
     *,
     is_locking: bool,
 ) -> ImportPlan:
@@ -158,7 +178,7 @@ def _make_plan(
         kind.name for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS) if records_of(program, kind)
     ]
     rows = EditionRows(edition, compared_kinds, concealed, is_locking=is_locking)
-    plan = compare(program, rows, people, findings, protected=protected, progress=progress)
+    plan = compare(program, rows, people, findings, rule=rule, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
     protected_people = protected.get(PERSON.name, ())
     photos = ((people.find(photo.person), photo.url) for photo in program.photos)
@@ -185,7 +205,14 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
     )
     order = [*NOTE_KINDS]
     ordered = sorted(dict.fromkeys(notes), key=lambda note: order.index(note.kind))
-    return Report(plan, tallies, tuple(ordered), conflicts)
+    return Report(
+        plan,
+        tallies,
+        tuple(ordered),
+        conflicts,
+        count_publications(plan).stored,
+        describe_distant_dates(plan),
+    )
 
 
 def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun:

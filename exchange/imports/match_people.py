@@ -53,7 +53,7 @@ class MatchedPeople:
         self.file = FilePeople(program, findings)
         self.rows: dict[FilePerson, Person] = {}
         self.by_uid: dict[str, Person] = {}
-        # The papers that list a person as an author in the file, by `id()` of the person.
+        # The papers and talks that list a person in the file, by `id()` of the person.
         self._papers: dict[int, set[Location]] = defaultdict(set)
         self._by_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed, self._hidden_papers = frozenset(concealed), frozenset(hidden_papers)
@@ -68,8 +68,9 @@ class MatchedPeople:
         self.kept_apart: list[KeptApart] = []
         self._match_by_names(program)
 
-    def find(self, ref: PersonRef, location: Location | None = None) -> Person:
-        entry = self.file.entry(ref, location)
+    def find(self, ref: PersonRef, location: Location | None = None, number: int = 1) -> Person:
+        """Return the person of a reference; `number`: which of this bare name in the list (file_people)."""
+        entry = self.file.entry(ref, location, number)
         person_there = self._by_location.get((entry, location)) if location else None
         return person_there or self.rows[entry]
 
@@ -200,6 +201,7 @@ class MatchedPeople:
             for location in entry.record_locations:
                 claimed_keys[location].add(person.pk)
         self._match_by_record(unmatched)
+        namesakes = self._match_namesakes_in_lists()
         keyed: dict[tuple[str, Location], list[FilePerson]] = defaultdict(list)
         for entry in unmatched:
             for location in entry.locations if entry.is_keyed else ():
@@ -207,6 +209,7 @@ class MatchedPeople:
         for entry in sorted(unmatched, key=lambda entry: not entry.is_keyed):
             matches = self._match_locations(entry, last_imported, claimed_keys, keyed)
             matches |= self._match_locations(entry, current, claimed_keys, keyed)
+            matches = {place: row for place, row in matches.items() if (entry.name, place) not in namesakes}
             if matches and entry not in self.rows:
                 counts = Counter(person.pk for person in matches.values())
                 self._assign(entry, max(matches.values(), key=lambda person: (counts[person.pk], -person.pk)))
@@ -217,6 +220,16 @@ class MatchedPeople:
                     self._papers[id(row)].add(location)
                 if entry.is_keyed and location in entry.record_locations:
                     claimed_keys[location].add(person.pk)
+
+    def _match_namesakes_in_lists(self) -> Collection[tuple[str, Location]]:
+        """Match people of one name in one list by their order in it. Return these names and records."""
+        namesakes = self.file.namesakes()
+        listed = self._namesakes.in_lists(self.edition, namesakes)
+        for (name, location), entries in namesakes.items():
+            for entry, person in zip(entries, listed[name, location], strict=False):
+                self._assign(entry, person)
+                self._by_location[entry, location] = self.rows[entry]
+        return namesakes.keys()
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:
         """Match bare names that have a record with the only namesake imported from such a record."""
@@ -295,7 +308,7 @@ class MatchedPeople:
             self._note_kept_apart(separate_clusters[0].entries[0], namesakes, len(entries))
 
     def _match_filter(self, cluster: Cluster) -> Callable[[Cluster], bool]:
-        """Return a test for possible matches: no common paper in the file, and no contradicting key."""
+        """Return a test for possible matches: no paper or talk lists both, and no key contradicts."""
         contradicts = self._namesakes.contradicts
         return lambda other: (
             cluster.papers.isdisjoint(other.papers)

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Manager, QuerySet
 
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from exchange.imports.file_people import PEOPLE_LISTS, FilePerson, Location
-from exchange.imports.kinds import EDITION, PAPER, PERSON
+from exchange.imports.kinds import AUTHORS, EDITION, PAPER, PERSON, PRESENTATION, SPEAKERS
+from exchange.imports.rows import parts_by_owner
 from exchange.models import Conflict, Provenance
 from exchange.records import Program, stated
 from papers.models import Authorship
@@ -151,6 +152,44 @@ class Namesakes:
                     if uid in uids or not name or name in self._requested_names:
                         references[uid].append((name, (kind.name, key)))
         return self._people_of_references(references)
+
+    def in_lists(
+        self, edition: Edition, places: Collection[tuple[str, Location]]
+    ) -> dict[tuple[str, Location], list[Person]]:
+        """Return the people of these names in the lists of these records, in their order when last imported.
+
+        Of a person who was merged since, the one that remains is listed again; also at the end, since lists
+        imported after the merge have it once.
+        """
+        uids: dict[tuple[str, Location], list[str]] = defaultdict(list)
+        for kind, listing in ((PAPER, AUTHORS), (PRESENTATION, SPEAKERS)):
+            keys = {key for _, (kind_name, key) in places if kind_name == kind.name}
+            if not keys or edition._state.adding:
+                continue
+            manager: Manager[Any] = kind.model._default_manager
+            owners = manager.filter(AnyOf(kind.key, keys), edition=edition)
+            key_by_owner: dict[int, str] = dict(owners.order_by().values_list("pk", kind.key))
+            provenances = Provenance.objects.filter(AnyOf("object_id", key_by_owner), kind=kind.name)
+            imported: dict[int, Any] = dict(
+                provenances.order_by().values_list("object_id", f"values__{listing.name}")
+            )
+            rows = listing.model._default_manager.filter(AnyOf(f"{listing.owner}_id", key_by_owner))
+            current = parts_by_owner(listing, rows, edition, field_names=("person", "name"))
+            for owner, key in key_by_owner.items():
+                for part in imported.get(owner) or current.get(owner) or ():
+                    uids[part["name"], (kind.name, key)].append(part["person"])
+        rows = Person.objects.filter(AnyOf("uid", {uid for place in places for uid in uids[place]}))
+        people = {row.uid: self._follow_merge(row) for row in rows.defer(*Person.derived_fields)}
+        listed = {place: [people[uid] for uid in uids[place] if uid in people] for place in places}
+        merged = Person.objects.filter(AnyOf("name", {name for name, _ in places}), merged_into__isnull=False)
+        for row in merged.defer(*Person.derived_fields):
+            remaining = self._follow_merge(row)
+            for place in (place for place in places if place[0] == row.name):
+                listed[place] += [remaining] if remaining in listed[place] else []
+        return {
+            place: [person for person in listed[place] if person.pk not in self._concealed]
+            for place in places
+        }
 
     def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
         """Return the fields of these people that were last imported with this edition."""

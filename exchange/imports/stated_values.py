@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from conference.menu_sections import SECTIONS
 from content.array_lookup import AnyOf
 from content.row_values import to_json_value
-from exchange.imports.file_people import Location
+from exchange.imports.file_people import Location, numbered_parts
 from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.rows import EditionRows
@@ -124,28 +124,39 @@ class StatedValues:
             ]
         part_values: list[Values] = []
         identities: set[tuple[object, ...]] = set()
-        for index, part in enumerate(parts):
-            values = self._part(kind, listing, part, record, f"{listing.name}[{index}]")
+        for index, (part, number) in enumerate(numbered_parts(listing, parts)):
+            values = self._part(kind, listing, part, record, f"{listing.name}[{index}]", number)
             identity = tuple(values[name] for name in listing.identity)
             if identity in identities and not listing.may_repeat:
                 self._note_repeat(listing, values, record)
                 continue
+            if number > 1:
+                self._note_namesake(listing, values, record)
             identities.add(identity)
             part_values.append(values)
         return part_values
+
+    def _note_namesake(self, listing: Listing, values: Values, record: Record) -> None:
+        message = gettext(
+            "%(who)s is listed twice in %(name)s, as two people of one name. "
+            "If they are one person, delete one in the file, or merge them here."
+        )
+        self.findings.note("doubt", record.where, message, who=values["name"], name=listing.name)
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
         who = values.get("name") or values.get("paper") or self.rows.people[values["person"]].name
         message = gettext("%(who)s is listed twice in %(name)s; taken once, at the first place.")
         self.findings.note("repeat", record.where, message, who=who, name=listing.name)
 
-    def _part(self, kind: Kind, listing: Listing, part: Record, record: Record, path: str) -> Values:
+    def _part(
+        self, kind: Kind, listing: Listing, part: Record, record: Record, path: str, number: int
+    ) -> Values:
         values: Values = {}
         for field in fields(part):
             value = getattr(part, field.name)
             if field.name == "person":
                 location = (kind.name, getattr(record, kind.key))
-                values |= self._person_part(listing, value, location)
+                values |= self._person_part(listing, value, location, number)
             elif field.name == "institutions":
                 known_slugs = [
                     slug for slug in value if self.is_known("institution", slug, record.where, path)
@@ -159,10 +170,12 @@ class StatedValues:
             self._check_grant(part, values, record, path)
         return values
 
-    def _person_part(self, listing: Listing, ref: PersonRef | None, location: Location) -> Values:
+    def _person_part(
+        self, listing: Listing, ref: PersonRef | None, location: Location, number: int
+    ) -> Values:
         if ref is None:
             return {"person": ""}
-        person = self.people.find(ref, location)
+        person = self.people.find(ref, location, number)
         values = {"person": person.uid}
         if listing.has_printed_name:
             values["name"] = self.people.printed_name(person, ref.name)

@@ -15,12 +15,14 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from exchange.files import Context, Source
-from exchange.formats.spreadsheet import MAX_GUESS_ROWS, guess_columns, read_tables
+from exchange.formats.spreadsheet import read_tables
+from exchange.formats.spreadsheet.columns import MAX_GUESS_ROWS, guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS
 from exchange.formats.spreadsheet.mapping import (
     MAX_SHOWN_CHARS,
     Mapping,
     TableMapping,
+    column_cells,
     describe_omitted_columns,
     has_header_row,
     headings_of,
@@ -66,6 +68,8 @@ class Table:
     memory_name: str = ""
     fresh: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    # The fields as guessed.
+    guess: list[str] = field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -95,7 +99,17 @@ class Table:
     @property
     def mapping(self) -> TableMapping:
         columns = self.columns if self.is_wanted else []
-        return TableMapping(self.file, self.sheet, columns, self.has_header, self.separator, self.encoding)
+        # A stored mapping was chosen once.
+        guess = [] if self.memory else self.guess
+        return TableMapping(
+            self.file,
+            self.sheet,
+            columns,
+            self.has_header,
+            self.separator,
+            self.encoding,
+            [bool(name) and name == guessed for name, guessed in zip(columns, guess, strict=False)],
+        )
 
     @property
     def grid(self) -> Grid:
@@ -190,7 +204,8 @@ def _table(grid: Grid, earlier: Table | None, mappings: Sequence[ColumnMapping])
     ]
     width = grid.width
     headings = headings_of(lines, width, has_header=has_header)
-    samples = samples_of(lines[1 if has_header else 0 :], width)
+    cells = column_cells(lines[1 if has_header else 0 :], width)
+    guess = guess_columns(headings, cells)
     table = Table(
         file=grid.file,
         sheet=grid.sheet,
@@ -202,9 +217,10 @@ def _table(grid: Grid, earlier: Table | None, mappings: Sequence[ColumnMapping])
         has_header=has_header,
         is_wanted=earlier.is_wanted if earlier else True,
         headings=headings,
-        samples=samples,
+        samples=samples_of(cells),
         lines=[[cell[:MAX_SHOWN_CHARS] for cell in cells] for cells in lines[: FIRST_ROWS + has_header]],
-        columns=guess_columns(headings, samples),
+        columns=guess,
+        guess=guess,
     )
     if earlier and earlier.headings == headings:
         table.columns = earlier.columns
@@ -323,7 +339,7 @@ def delete_mappings(job: ImportJob, choice: ColumnChoice) -> ColumnChoice:
         ColumnMapping.objects.filter(pk__in=keys, conference=job.edition.conference_id).delete()
     for table in choice.tables:
         if table.memory:
-            table.columns = guess_columns(table.headings, table.samples)
+            table.columns = table.guess or guess_columns(table.headings, table.samples)
             table.memory, table.memory_name, table.fresh, table.missing = None, "", [], []
     return choice
 

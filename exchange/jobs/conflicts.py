@@ -24,6 +24,7 @@ from exchange.imports.compare import Merge, RowPlan, set_taken_values, split_cha
 from exchange.imports.kinds import KINDS, Kind, Values
 from exchange.imports.rows import field_value, in_batches, parts_by_owner
 from exchange.imports.writing import update_rows, write_lists
+from exchange.jobs.import_permissions import publication_refusal
 from exchange.models import Conflict, Decision, Provenance
 from exchange.problems import Findings, ProgramError, Where
 from papers.models import Paper
@@ -62,7 +63,7 @@ def decide(
             try:
                 if decision == Decision.THEIRS:
                     with recording.single_change_set():
-                        _take_theirs(group, rows.get(key))
+                        _take_theirs(group, rows.get(key), user)
             except CannotTakeError as error:
                 outcome.refused += [(conflict, str(error)) for conflict in group]
             else:
@@ -72,13 +73,16 @@ def decide(
     return outcome
 
 
-def _take_theirs(group: list[Conflict], row: Content | None) -> None:
+def _take_theirs(group: list[Conflict], row: Content | None, user: "User | None") -> None:
     if row is None:
         raise CannotTakeError(gettext("The row no longer exists, or you can’t change it."))
     if getattr(row, "merged_into_id", None):
         raise CannotTakeError(gettext("It was merged into another one. Decide there, and keep what is here."))
-    kind = KINDS[group[0].provenance.kind]
-    write_values(kind, row, {conflict.field: conflict.theirs for conflict in group}, group[0].run.edition)
+    kind, edition = KINDS[group[0].provenance.kind], group[0].run.edition
+    values = {conflict.field: conflict.theirs for conflict in group}
+    if refusal := publication_refusal(kind, row, values, user, edition):
+        raise CannotTakeError(refusal)
+    write_values(kind, row, values, edition)
 
 
 def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") -> None:

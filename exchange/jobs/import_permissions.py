@@ -9,8 +9,10 @@ from accounts.roles import Role
 from conference.models import Edition
 from content.actor import User
 from content.history.revert import CannotRevertError, RevertPlan
+from content.models import Content
 from exchange.imports.compare import ImportPlan, RowPlan
-from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PAPER, PERSON
+from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PAPER, PERSON, Kind, Values
+from exchange.imports.publication import publishes
 from exchange.imports.rows import Concealed
 from exchange.models import ImportJob
 from exchange.problems import Problem, ProgramError
@@ -34,6 +36,24 @@ def as_importer(access: Access) -> Access:
 def may_import_all(access: Access) -> bool:
     """Return whether Django permissions let the account import into every edition."""
     return access.may_everywhere("add", ImportJob) and access.may_everywhere("change", Edition)
+
+
+def may_publish(user: object, edition: Edition | None) -> bool:
+    """Return whether an import of the account may publish rows: if it decides when the edition goes public.
+
+    Without an edition, the import creates one, which only these accounts may.
+    """
+    access = access_of(user)
+    return edition is None or may_import_all(access) or access.may("change", Edition, edition)
+
+
+def publication_refusal(
+    kind: Kind, row: Content | None, values: Values, user: object, edition: Edition
+) -> str:
+    """Return why the account may not give a row these values of a file; empty if it may."""
+    if row is None or not publishes(kind, row, values) or may_publish(user, edition):
+        return ""
+    return gettext("It would become public. Your role imports drafts: ask an owner or program chair.")
 
 
 def concealed_rows(user: object) -> Concealed:

@@ -121,7 +121,7 @@ def plan_digest(plan: ImportPlan) -> str:
     New people get a random uid in each plan, so the digest identifies them by index.
     """
     new_people = {step.row.uid: f"+{index}" for index, step in enumerate(plan.steps["person"]) if step.is_new}  # type: ignore[attr-defined]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{plan.rule.choice} {plan.rule.waits}".encode())
     for name in KINDS:
         for step in plan.steps[name]:
             digest.update(json.dumps(_digest_values(step, new_people), sort_keys=True).encode())

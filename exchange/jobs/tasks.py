@@ -20,7 +20,7 @@ from exchange.imports.load import Report, load
 from exchange.jobs import uploads
 from exchange.jobs.column_choice import mapping_source
 from exchange.jobs.fetch import FetchPolicy, fetch
-from exchange.jobs.import_permissions import check_permissions, concealed_rows, protected_rows
+from exchange.jobs.import_permissions import check_permissions, concealed_rows, may_publish, protected_rows
 from exchange.jobs.photos import fetch_photos
 from exchange.jobs.preview import plan_digest, store_plan
 from exchange.jobs.progress import ProgressWriter, delete_job_entries, report_progress, take_token
@@ -102,6 +102,8 @@ def _preview(job: ImportJob, progress: ProgressWriter) -> None:
             before=State.READING,
             digest=plan_digest(report.plan),
             counts=report.counts,
+            publications=report.publications,
+            question=report.question,
             notes=[note.stored for note in report.notes[:MAX_NOTES]],
             problems=[],
         )
@@ -142,6 +144,8 @@ def _load(job: ImportJob, progress: ProgressWriter, *, dry_run: bool = False) ->
         concealed=concealed_rows(job.user),
         protected=protected_rows(job.user),
         photos=photos,
+        publication=job.publication,
+        may_publish=may_publish(job.user, job.edition),
     )
 
 

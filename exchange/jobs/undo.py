@@ -12,6 +12,7 @@ from content.array_lookup import AnyOf
 from content.history import ChangeSet, Origin, RowChange, recording
 from content.history.revert import CannotRevertError, RevertPlan, revert, undo_plan
 from content.unreleased.plan import planned
+from content.unreleased.timing import StatusTiming, status_timing
 from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
@@ -52,6 +53,8 @@ def undo(
     with (
         transaction.atomic(),
         planned(run.edition, for_edits=True),
+        # What the import hid at once comes back at once.
+        status_timing(StatusTiming.NOW),
         recording.recording(Origin.UNDO, user, detail) as log,
         revision.lock(),
     ):

@@ -234,7 +234,24 @@ def looks_like_date(text: str) -> bool:
     """Return whether a cell states a day, possibly one that only the edition makes clear."""
     if written := _parse_in_sample_days(text):
         return written.day is not None
-    return len(text) <= MAX_CELL_CHARS and bool(NUMBERS.match(text) or NTH_DAY.match(text))
+    return len(text) <= MAX_CELL_CHARS and bool(_is_day_of_numbers(text) or NTH_DAY.match(text))
+
+
+def is_full_date(text: str) -> bool:
+    """Return whether a cell states a whole date, with its year or the name of its month."""
+    if len(text) > MAX_CELL_CHARS:
+        return False
+    match = NUMBERS.match(text)
+    named = MONTH_FIRST.search(text) or DAY_FIRST.search(text)
+    return bool(ISO.match(text) or (match and match[4]) or named) and looks_like_date(text)
+
+
+def _is_day_of_numbers(text: str) -> bool:
+    """Return whether a cell is such as `7/8`, `8.7.` or `7/8/2026`, and not a decimal number or a range."""
+    match = NUMBERS.match(text)
+    if match is None:
+        return False
+    return bool(match[4]) or (match[2] == "." and match[0].endswith(".")) or match[2] == "/"
 
 
 def looks_like_time(text: str) -> bool:

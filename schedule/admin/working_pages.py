@@ -26,6 +26,7 @@ from editorial.site import PAGE_STATES
 from schedule.models import PendingChanges, Release, Session, WorkingCopy
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from schedule.working_copy.release import RefusedError, drop_changes, release_due
+from schedule.working_copy.statuses import StatusTiming
 
 # Regular expressions for URL names, to which higher apps add theirs.
 WORKING_PAGES: list[str] = [
@@ -39,6 +40,7 @@ WORKING_PAGES: list[str] = [
 ]
 # Pages that also write other rows, which are public at once.
 PAGES_WITH_OTHER_WRITES: list[str] = []
+ADD_PAGES = r"(schedule_(session|presentation)|papers_paper)_add"
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 # The bulk deletion of papers is public at once, as on the page of a paper.
 DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
@@ -63,12 +65,30 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
     ]
     if not copies or not _concerns_working_copy(request, url_name or ""):
         return view()
+    vars(request)["status_timings"] = status_timings(request)
     if request.method in SAFE_METHODS:
         with show_working_copy(visible_copies):
             return render_response(view())
+    timing = chosen_timing(request)
+    if timing == StatusTiming.NOW and re.fullmatch(ADD_PAGES, url_name or ""):
+        # A row that is new in the public program doesn't wait.
+        return view()
     keeps_others = any(re.fullmatch(pattern, url_name or "") for pattern in PAGES_WITH_OTHER_WRITES)
-    with edit_working_copy(copies, keeps_others=keeps_others):
+    with edit_working_copy(copies, keeps_others=keeps_others, timing=timing):
         return render_response(view())
+
+
+def status_timings(request: HttpRequest) -> list[StatusTiming]:
+    """Return when a status can take effect, for accounts that may release all working copies they see."""
+    copies = vars(request).get("shown_working_copies", ())
+    may_choose = bool(copies) and all(may_release(request, copy.edition) for copy in copies)
+    return [*StatusTiming] if may_choose else []
+
+
+def chosen_timing(request: HttpRequest) -> StatusTiming:
+    """Return the choice of the form, for accounts that have it."""
+    chosen = request.POST.get("_status_timing")
+    return next((timing for timing in status_timings(request) if timing == chosen), StatusTiming.USUAL)
 
 
 def can_view_sessions(request: HttpRequest, copy: WorkingCopy) -> bool:

@@ -4,7 +4,7 @@ The pending values are written to the rows in a transaction that is rolled back.
 page therefore shows the working state. Writers of one edition wait for each other.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -49,6 +49,7 @@ from schedule.working_copy.rows import (
     write_states,
     written_columns,
 )
+from schedule.working_copy.statuses import StatusTiming, apply_at_once, hold_new_papers
 
 # The moments of the last moves, by model and key.
 type MoveTimes = dict[type[Content], dict[int, datetime]]
@@ -140,11 +141,17 @@ def lock_copies(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
 
 
 @contextmanager
-def edit_working_copy(copies: Collection[WorkingCopy], *, keeps_others: bool = False) -> Iterator[None]:
+def edit_working_copy(
+    copies: Collection[WorkingCopy],
+    *,
+    keeps_others: bool = False,
+    timing: StatusTiming = StatusTiming.USUAL,
+) -> Iterator[None]:
     """Show the working state inside, and store changes to it as pending changes.
 
     Changes of other rows become public as usual, with everything else that the block wrote. If there are
     none, and the block does not set `keeps_others` (as an import does for its job), all of it is rolled back.
+    `timing`: when rows are shown and hidden whose status changes; new papers are shown with the release.
     """
     if preview_context.is_working_state():
         yield
@@ -160,13 +167,14 @@ def edit_working_copy(copies: Collection[WorkingCopy], *, keeps_others: bool = F
             with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
                 yield
             collected = _collect_changes(watch.written, copies)
-            sets = collected.sets()
+            sets = collected.sets(hold_new_papers(watch.written, collected.copies))
             if collected.others or keeps_others:
                 _restore_public(public, move_times, collected)
                 _restore_unrecorded(watch.unrecorded)
             else:
                 transaction.set_rollback(True)
-        store_changes(sets)
+        changed_copies = apply_at_once(sets, timing)
+        store_changes([changes for changes in sets if changes.rows], changed_copies)
 
 
 @dataclass
@@ -179,9 +187,9 @@ class CollectedChanges:
     others: list[RowChange] = field(default_factory=list)
     created: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
 
-    def sets(self) -> list[PendingChanges]:
-        """Return the changes for each change set and working copy, with the values of new rows."""
-        rows: dict[tuple[ChangeSet, WorkingCopy], list[StoredRow]] = {}
+    def sets(self, held: Mapping[tuple[ChangeSet, WorkingCopy], list[StoredRow]]) -> list[PendingChanges]:
+        """Return the changes, also the `held` ones, for each change set and working copy."""
+        rows = {key: [*stored_rows] for key, stored_rows in held.items()}
         written_rows = self._read_rows()
         for change_set, change, copy in self.pending:
             row = _pending_row(change, written_rows.get(change.key))
@@ -256,7 +264,7 @@ def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]
     is_other_deleted = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
     for change_set, row in rows:
         copy = collected.copies.get(row.edition_key or 0)
-        # Only the status of a paper can be pending; new and deleted papers are public at once.
+        # Only the status of a paper can be pending; a new one is a draft until the release.
         fields = [is_working(row.model, name) for name in row.values if row.kind == CHANGED]
         if copy is None or not (is_working(row.model) or any(fields)):
             collected.others.append(row)
@@ -353,13 +361,12 @@ def _remove_from_history(collected: CollectedChanges) -> None:
     ChangeSet.objects.filter(pk__in=change_set_keys, rows=None, reference="").delete()
 
 
-def store_changes(sets: Collection[PendingChanges]) -> None:
-    """Store pending changes, and advance the versions of their working copies."""
-    if not sets:
-        return
-    reserve_keys(sets)
-    PendingChanges.objects.bulk_create(sets)
-    for copy in {changes.working_copy for changes in sets}:
+def store_changes(sets: Collection[PendingChanges], changed_copies: Collection[WorkingCopy]) -> None:
+    """Store pending changes, and advance the versions of their working copies and of those changed."""
+    if sets:
+        reserve_keys(sets)
+        PendingChanges.objects.bulk_create(sets)
+    for copy in {*changed_copies, *(changes.working_copy for changes in sets)}:
         advance(copy)
 
 

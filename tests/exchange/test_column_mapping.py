@@ -101,6 +101,21 @@ def test_second_import_of_the_list_changes_nothing(admin_client: Client, edition
     assert (Paper.objects.count(), Session.objects.count(), Presentation.objects.count()) == (2, 1, 2)
 
 
+def test_guessed_column_that_does_not_fit_further_rows_is_left_out(
+    admin_client: Client, edition: Edition
+) -> None:
+    """The page sees the first rows alone."""
+    rows = "".join(f"{number},Talk {number},8 April 2021\n" for number in range(60))
+    table = f"id,title,When\n{rows}60,Talk 60,to be announced\n".encode()
+    job = submit_columns(admin_client, upload(admin_client, edition, ("list.csv", table)))
+
+    assert (job.state, job.problems) == ("ready", [])
+    assert "“When” was not taken as “Date”: “to be announced” is none." in [note[2] for note in job.notes]
+
+    job = submit_columns(admin_client, upload(admin_client, edition, ("list.csv", table)), t0_c2="start")
+    assert (job.state, job.problems[0][1]) == ("refused", "start")
+
+
 def test_presenter_column_marks_an_existing_author(admin_client: Client, edition: Edition) -> None:
     load(program(paper("p1", "Mia Zed", "Ann Abe", title="On n bodies")), "2021")
     job = submit_columns(

@@ -72,6 +72,33 @@ def test_similar_notes_are_grouped_and_counted(tmp_path: Path) -> None:
     assert "Unusual names" not in verbose_out
 
 
+def test_command_prints_what_columns_were_taken_for(tmp_path: Path) -> None:
+    path = tmp_path / "papers.csv"
+    path.write_text("id,title,Author count\n1,On Tea,3\n")
+    make_edition(2021)
+    lines = [
+        "Columns of papers.csv:",
+        "  One row for each paper",
+        "  “id”: Paper ID",
+        "  “title”: Title",
+        "  “Author count”: left out",
+    ]
+
+    out, _ = run_import("spreadsheet", str(path), no_progress=True)
+    silent_out, _ = run_import("spreadsheet", str(path), no_progress=True, verbosity=0)
+
+    assert out.splitlines()[:5] == lines
+    assert silent_out == ""
+
+    path.write_text("id,title,Author count\n1,,3\n")
+    printed = StringIO()
+    with pytest.raises(CommandError):
+        call_command(
+            "import_program", "spreadsheet", str(path), edition="2021", stdout=printed, stderr=StringIO()
+        )
+    assert printed.getvalue().splitlines() == lines
+
+
 def test_second_import_reports_that_nothing_has_changed(tmp_path: Path) -> None:
     run_import("program_json", str(write_program_file(tmp_path)), no_progress=True)
 
@@ -96,7 +123,7 @@ def test_conflicts_are_listed(tmp_path: Path) -> None:
 
     out, _ = run_import("program_json", str(path), no_progress=True)
 
-    assert out.splitlines()[-1] == (
+    assert out.splitlines()[-2] == (
         'conflict: paper By hand, title: kept "By hand"; the file says "Newer"; last imported: "On p1"'
     )
 

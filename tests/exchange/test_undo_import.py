@@ -15,14 +15,23 @@ from content.history.revert import CannotRevertError
 from exchange.imports.load import load
 from exchange.jobs.undo import plan_undo, undo
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.records import EditionRecord, PaperRecord, PersonRecord, PersonRef, Program
+from exchange.records import (
+    EditionRecord,
+    InstitutionRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+    RoleRecord,
+    RoomRecord,
+)
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
-from schedule.models import Presentation, Room, Session
+from schedule.models import Presentation, Room, Session, SessionRole
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.outputs import printed_authors
-from tests.exchange.programs import complete_program, paper, program, talk
+from tests.exchange.programs import START, author, complete_program, paper, program, session, talk
 
 pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
@@ -119,6 +128,77 @@ def test_room_of_a_session_added_by_hand_is_kept(edition: Edition) -> None:
 
     assert list(Room.objects.all()) == [room]
     assert Session.objects.get().room == room
+
+
+ROOMS = (RoomRecord(slug="a", name="A"), RoomRecord(slug="b", name="B"))
+CHAIR = (RoleRecord(person=PersonRef(name="Cy Dorn"), role="chair"),)
+INSTITUTIONS = (InstitutionRecord(slug="mit", name="MIT"), InstitutionRecord(slug="eth", name="ETH"))
+TALKS = (
+    talk("t1", paper="p1", session="s1", room="b", start=START),
+    talk("t2", paper="p2", session="s1"),
+    talk("t3", kind="talk", title="Own talk", session="s2"),
+)
+SCHEDULE: dict[str, Any] = {
+    "rooms": ROOMS,
+    "institutions": INSTITUTIONS,
+    "sessions": (session("s1", room="a", roles=CHAIR), session("s2", room="b")),
+    "presentations": TALKS,
+}
+
+
+def test_undo_keeps_what_an_edited_paper_needs(edition: Edition) -> None:
+    first = paper("p1", author("Zed Zu", institutions=("mit",)))
+    second = paper("p2", author("Abe Ba", institutions=("eth",)))
+    run = import_program(program(first, second, **SCHEDULE))
+    edited_paper = Paper.objects.get(uid="p1")
+    edited_paper.track = "By hand"
+    edited_paper.save()
+    undo(run)
+
+    (presentation,) = Presentation.objects.all()
+    assert presentation.session is not None
+    assert presentation.room is not None
+    assert (presentation.uid, presentation.session.uid, presentation.start) == ("t1", "s1", START)
+    assert (presentation.room.slug, [room.slug for room in Room.objects.all()]) == ("b", ["a", "b"])
+    assert [row.uid for row in Session.objects.all()] == ["s1"]
+    assert [row.person.name for row in SessionRole.objects.all()] == ["Cy Dorn"]
+    (authorship,) = Authorship.objects.all()
+    assert [row.slug for row in authorship.institutions.all()] == ["mit"]
+    assert [row.slug for row in Institution.objects.all()] == ["mit"]
+    assert sorted(row.name for row in Person.objects.all()) == ["Cy Dorn", "Zed Zu"]
+
+
+def test_undo_removes_presentations_of_new_sessions_only(edition: Edition) -> None:
+    papers = (paper("p1", "Zed Zu"), paper("p2", "Abe Ba"))
+    import_papers(*papers)
+    run = import_program(program(*papers, **SCHEDULE))
+    undo(run)
+
+    assert [model._default_manager.count() for model in (Presentation, Session, Room)] == [0, 0, 0]
+    assert [row.uid for row in Paper.objects.all()] == ["p1", "p2"]
+
+
+def test_undo_keeps_an_institution_that_a_later_author_has(edition: Edition) -> None:
+    run = import_program(program(paper("p1", "Zed Zu"), institutions=INSTITUTIONS))
+    by_hand = make.add_author(make.make_paper(edition, uid="p9"), "By Hand")
+    by_hand.institutions.set(Institution.objects.filter(slug="mit"))
+    undo(run)
+
+    assert [row.slug for row in Institution.objects.all()] == ["mit"]
+
+
+def test_undo_returns_presentations_to_their_earlier_session(edition: Edition) -> None:
+    import_program(
+        program(paper("p1"), sessions=(session("s0"),), presentations=(talk("t1", paper="p1", session="s0"),))
+    )
+    run = import_program(
+        program(sessions=(session("s1"),), presentations=(talk("t1", paper="p1", session="s1"),))
+    )
+    undo(run)
+
+    assert [(row.uid, row.session and row.session.uid) for row in Presentation.objects.all()] == [
+        ("t1", "s0")
+    ]
 
 
 def test_import_can_be_undone_only_once(edition: Edition) -> None:

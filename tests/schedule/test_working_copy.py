@@ -42,6 +42,7 @@ from schedule.working_copy.block import (
     show_working_copy,
 )
 from schedule.working_copy.release import MINE, THEIRS, RefusedError
+from schedule.working_copy.statuses import StatusTiming
 from tests import factories as make
 from tests.connections import LOCK_TIMEOUT_SECONDS, run_over_another_connection, wait_for_a_lock
 
@@ -91,8 +92,8 @@ def user(db: None) -> User:
 
 
 def edit_copies(user: User, edit: Callable[[], object]) -> None:
-    """Call `edit` in all working copies, recorded as changes by this user."""
-    with edit_working_copy(open_copies()), recording(Origin.FORM, user):
+    """Call `edit` in all working copies, recorded as changes by this user; what it hides waits too."""
+    with edit_working_copy(open_copies(), timing=StatusTiming.RELEASE), recording(Origin.FORM, user):
         edit()
 
 

@@ -257,7 +257,8 @@ def test_paper_form_saves_the_title_at_once_and_the_status_as_pending(
     admin_client: Client, copy: WorkingCopy
 ) -> None:
     paper = Paper.objects.get(title="Paper 11")
-    response = save_form(admin_client, paper, title="Retitled", status="draft")
+    fields = {"title": "Retitled", "status": "draft", "_status_timing": "release"}
+    response = save_form(admin_client, paper, **fields)
     paper.refresh_from_db()
 
     assert response.status_code == 302

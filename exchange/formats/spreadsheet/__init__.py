@@ -10,14 +10,11 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.cells import rows_of
+from exchange.formats.spreadsheet.columns import fields_of_table, grid_headings
 from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
-from exchange.formats.spreadsheet.guess import guess_fields
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
-    TableMapping,
-    headings_of,
     read_mapping,
-    samples_of,
     table_role,
 )
 from exchange.formats.spreadsheet.papers import PaperReader
@@ -36,9 +33,6 @@ from exchange.reading.sheets import header_columns
 from exchange.reading.textfiles import extension
 from exchange.reading.values import check_program
 from exchange.records import Program
-
-# The number of rows from which columns are guessed.
-MAX_GUESS_ROWS = 50
 
 
 def is_mapping(source: Source) -> bool:
@@ -67,7 +61,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
     included_grids = list(filter(mapping.includes, grids))
     has_rows = False
     for grid in included_grids:
-        table = mapping.table(grid) or _guess_table(grid, mapping, findings)
+        table = fields_of_table(grid, mapping, context, findings)
         role = table_role(table.columns)
         if not role:
             unusable_grids.append(grid)
@@ -90,7 +84,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             "No column is the title of a paper. Found are: %(names)s. "
             "Name it “title”, or give a mapping file."
         )
-        findings.problem(Where(grid.name), "", message, names=shorten_list(_headings(grid)))
+        findings.problem(Where(grid.name), "", message, names=shorten_list(grid_headings(grid)))
     if not included_grids and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
     papers = reader.finish()
@@ -108,40 +102,6 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
         presentations=presentations,
     )
     return check_program(program, findings)
-
-
-def _headings(grid: Grid) -> list[str]:
-    return headings_of([cells for _, cells in grid.lines[:1]], grid.width, has_header=True)
-
-
-def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMapping:
-    """Map columns by the mapping file and by guess; report those that are not read."""
-    headings = _headings(grid)
-    lines = [cells for _, cells in grid.lines[1 : MAX_GUESS_ROWS + 1]]
-    fields = guess_columns(headings, samples_of(lines, grid.width), mapping)
-    unmapped = [
-        heading
-        for heading, name in zip(headings, fields, strict=True)
-        if not name and mapping.headings.get(fold_heading(heading)) != ""
-    ]
-    if unmapped and table_role(fields):
-        message = gettext("These columns were not taken: %(names)s. A mapping file can say what they are.")
-        findings.note("warning", Where(grid.name), message, names=", ".join(unmapped))
-    return TableMapping(grid.file, grid.sheet, fields)
-
-
-def guess_columns(
-    headings: Sequence[str], samples: Sequence[Sequence[str]], mapping: Mapping | None = None
-) -> list[str]:
-    """Return the fields of columns: those that the mapping names, then guessed ones."""
-    field_by_heading = mapping.headings if mapping else {}
-    keys = [fold_heading(heading) for heading in headings]
-    mapped_fields = {field_by_heading[key] for key in keys if field_by_heading.get(key)}
-    guessed = guess_fields(headings, samples)
-    return [
-        field_by_heading.get(key, "" if name in mapped_fields else name)
-        for key, name in zip(keys, guessed, strict=True)
-    ]
 
 
 def recognizes(sources: Sequence[Source]) -> bool:

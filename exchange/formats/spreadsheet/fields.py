@@ -10,6 +10,8 @@ from django.utils.translation import pgettext_lazy
 
 # `#` is part of names, since it means "number of". So are letters of all alphabets.
 NOT_IN_NAMES = re.compile(r"[^\w#]+|_")
+# What templates write behind the names of columns.
+REMARK = re.compile(r"\(\s*(?:optional|required)\s*\)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class Field:
     """One field that a column can fill. `names`: headings that mean it.
 
     `is_repeated`: several columns may fill it, in their order, such as those of a second author. `holds`:
-    one of `guess.CELL_TESTS` that its cells pass; empty: any cells.
+    one of `guess.CELL_TESTS` that half of its cells pass; empty: any cells.
     """
 
     name: str
@@ -36,6 +38,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             _("Paper ID"),
             "#, id, uid, no, nr, number, pid, paper, paper id, paper #, paper no, paper number, submission, "
             "submission #, submission id, submission number, submission no, contribution id, forum",
+            holds="key",
         ),
         Field(
             "title",
@@ -53,35 +56,40 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             _("Decision"),
             "decision, status, outcome, acceptance, notification, paper status, result, paper decision, "
             "accept reject, final decision, recommendation, venue",
+            holds="label",
         ),
         Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
         Field(
             "track",
             _("Track"),
-            "track, track name, submission type, paper type, contribution type, type, category",
+            "track, tracks, track name, submission type, paper type, contribution type, type, category",
+            holds="short",
         ),
         Field(
             "topic",
             _("Topic"),
             "topic, topics, area, subject area, primary subject area, primary area, primary topic, "
             "main topic, subject areas, research area",
+            holds="text",
         ),
         Field(
             "more_topics",
             _("More topics (as keywords)"),
             "secondary subject areas, secondary areas, secondary topics, other topics, secondary area",
             is_repeated=True,
+            holds="text",
         ),
         Field(
             "keywords",
             _("Keywords"),
-            "keywords, keyword, key words, author keywords, tags, index terms",
+            "keywords, keyword, key words, author keywords, tags, index terms, keywords or topics",
             is_repeated=True,
+            holds="text",
         ),
         Field("doi", _("DOI"), "doi, digital object identifier", holds="doi"),
-        Field("pages", _("Pages in the proceedings"), "pages, page range, page numbers"),
+        Field("pages", _("Pages in the proceedings"), "pages, page range, page numbers", holds="pages"),
         Field("license", _("License"), "license, licence"),
-        Field("award", _("Award"), "award, award name, prize, distinction"),
+        Field("award", _("Award"), "award, award name, prize, distinction", holds="text"),
     ),
     _("Authors"): (
         Field(
@@ -89,11 +97,13 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             _("Authors"),
             "authors, author list, author s, all authors, author names and affiliations, author",
             is_repeated=True,
+            holds="text",
         ),
         Field(
             "author_names",
             _("Names of the authors, if another column has more"),
             "author names, names of authors",
+            holds="text",
         ),
         Field(
             "first",
@@ -101,42 +111,60 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "first name, first, given name, given, given names, firstname, forename, author first name, "
             "author given name",
             is_repeated=True,
+            holds="text",
         ),
         Field(
             "last",
             _("Family name"),
             "last name, last, family name, family, surname, lastname, author last name, author family name",
             is_repeated=True,
+            holds="text",
         ),
-        Field("name", _("Author (one row for each author)"), "author, author name, full name, name, person"),
+        Field(
+            "name",
+            _("Author (one row for each author)"),
+            "author, author name, full name, name, person",
+            holds="text",
+        ),
         Field(
             "affiliation",
             _("Affiliations, in the order of the authors"),
             "affiliation, affiliations, organization, organisation, institution, institute, "
             "university, company, author affiliation, author affiliations, author affil, affil, institutions",
             is_repeated=True,
+            holds="text",
         ),
-        Field("country", _("Country"), "country, author country", is_repeated=True),
-        Field("orcid", _("ORCID"), "orcid, orcid id, orcid identifier, author orcid", is_repeated=True),
+        Field("country", _("Country"), "country, author country", is_repeated=True, holds="text"),
+        Field(
+            "orcid",
+            _("ORCID"),
+            "orcid, orcid id, orcid identifier, author orcid",
+            is_repeated=True,
+            holds="orcid",
+        ),
         Field(
             "author_ids",
             _("OpenReview profiles of the authors"),
             "authorids, author ids, openreview ids, openreview profiles, openreview id",
+            holds="text",
         ),
         Field(
             "corresponding",
             _("Corresponding author"),
             "corresponding, corresponding author, contact author, contact, is contact",
+            holds="mark",
         ),
         Field(
             "presenter",
             _("Presenting author"),
             "presenter, presenters, presenting author, presented by, presenter name, speaker, speakers",
+            holds="mark",
         ),
         Field(
             "position",
             _("Position of the author"),
             "author position, author order, order, position, author #, author number, author no",
+            holds="number",
         ),
     ),
     _("Program"): (
@@ -145,20 +173,45 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             _("Kind of presentation"),
             "kind, accept as, accepted as, presentation type, presentation kind, presentation format, "
             "format, presentation, acceptance type, session type",
+            holds="label",
         ),
-        Field("session", _("Session"), "session, session name, session title, in session, assigned session"),
-        Field("session_kind", _("Kind of session"), "session kind, kind of session, session type"),
+        Field(
+            "session",
+            _("Session"),
+            "session, session name, session title, in session, assigned session, event name, event title, "
+            "name",
+            holds="title",
+        ),
+        Field(
+            "session_kind",
+            _("Kind of session"),
+            "session kind, kind of session, session type, event type",
+            holds="label",
+        ),
         Field(
             "chair",
             _("Session chair"),
-            "session chair, session chairs, chair, chairs, moderator, chaired by",
+            "session chair, session chairs, chair, chairs, chaired by, role session chairs",
+            holds="text",
         ),
-        Field("room", _("Room"), "room, location, room name, hall, place, venue room, session room"),
+        Field(
+            "moderator",
+            _("Moderator of the session"),
+            "moderator, moderators, moderated by, session moderator, role moderators",
+            holds="text",
+        ),
+        Field(
+            "room",
+            _("Room"),
+            "room, location, room name, hall, place, venue room, session room, room location, venue",
+            holds="room",
+        ),
         Field(
             "board",
             _("Poster board"),
             "board, poster #, poster no, poster number, poster board, board #, board no, board number, "
             "poster id, poster position, poster location, poster",
+            holds="board",
         ),
     ),
     _("Times"): (
@@ -167,16 +220,23 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "start",
             pgettext_lazy("moment", "Start"),
             "start, start time, starts, begin, begins, from, time, starttime, presentation time, "
-            "talk start, start date, start date time, presentation start, slot, time slot, timeslot",
+            "talk start, start date, start date time, presentation start, slot, time slot, timeslot, "
+            "time start, event start",
             holds="time",
         ),
         Field(
             "end",
             pgettext_lazy("moment", "End"),
-            "end, end time, ends, to, until, endtime, finish, talk end, end date time, presentation end",
+            "end, end time, ends, to, until, endtime, finish, talk end, end date time, presentation end, "
+            "time end, event end",
             holds="time",
         ),
-        Field("duration", _("Duration in minutes"), "duration, minutes, length, duration min, talk length"),
+        Field(
+            "duration",
+            _("Duration in minutes"),
+            "duration, minutes, length, duration min, talk length",
+            holds="minutes",
+        ),
         Field(
             "session_start",
             _("Start of the session"),
@@ -242,8 +302,8 @@ MATERIAL_FIELDS = tuple(field.name for field in GROUPS[MATERIAL_GROUP])
 
 
 def fold_heading(name: str) -> str:
-    """Return a heading without case, blanks and punctuation except `#`."""
-    return NOT_IN_NAMES.sub("", name.casefold())
+    """Return a heading without case, blanks, punctuation except `#`, and a remark such as "(optional)"."""
+    return NOT_IN_NAMES.sub("", REMARK.sub("", name).casefold())
 
 
 def _fields_by_heading() -> dict[str, tuple[Field, ...]]:
@@ -255,3 +315,5 @@ def _fields_by_heading() -> dict[str, tuple[Field, ...]]:
 
 
 BY_HEADING = _fields_by_heading()
+# The words of each known heading, by the folded heading.
+NAMES = {fold_heading(name): name for field in FIELDS.values() for name in field.names.split(", ")}

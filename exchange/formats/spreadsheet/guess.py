@@ -1,36 +1,51 @@
-"""Guess the fields of columns from their headings and a few of their cells.
+"""Guess the fields of columns from their headings and their cells.
 
-Known headings are used unless the cells contradict them. In other columns, links, DOIs and dates are detected
-by the cells. Each field is guessed at most once, unless several columns may fill it.
+Known headings are used unless the cells contradict them, then headings like them. In other columns, links,
+DOIs and dates are detected by the cells. Each field is guessed at most once, unless several columns may fill
+it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, Field, fold_heading
+from exchange.formats.spreadsheet.cell_tests import (
+    DOI,
+    can_hold,
+    can_hold_guess,
+    has_letter,
+    is_bare_number,
+)
+from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, NAMES, Field, fold_heading
 from exchange.reading.papers import E_MAIL, WEB_ADDRESS
-from exchange.reading.written_times import looks_like_date, looks_like_time
+from exchange.reading.written_times import is_full_date, looks_like_date
 
-DOI = re.compile(r"(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.\d{4,9}/\S+\Z", re.IGNORECASE)
 FORUM = "forum"
+VENUE = "venue"
+# OpenReview's venue of a paper, such as "MLSys 2026 Oral". Elsewhere a venue is a place.
+VENUE_OF_PAPER = re.compile(
+    r"\d{4}|submitted|reject|accept|withdraw|\boral\b|poster|spotlight", re.IGNORECASE
+)
 # Columns of this site's exported tables that repeat other tables as text.
 DERIVED_LISTS = frozenset(("sessions", "awards"))
-STATUSES = frozenset(("draft", "published", "withdrawn"))
 DIGITS = re.compile(r"\d+")
+WORD = re.compile(r"[^\W_]+|#")
 # Shorter headings resemble too many others.
 MIN_SIMILAR_CHARS = 6
 MIN_SIMILARITY = 0.87
 # A longer cell is not a heading.
 MAX_HEADING_CHARS = 80
-# Tests for the cells of a field, by `Field.holds`.
-CELL_TESTS: dict[str, Callable[[str], object]] = {
-    "url": WEB_ADDRESS.match,
-    "doi": DOI.match,
-    "status": lambda cell: cell.casefold() in STATUSES,
-    "date": looks_like_date,
-    "time": looks_like_time,
-}
+# With one of these words, a heading names something else than without it: "Author count", "Affiliation ID".
+QUALIFIERS = frozenset(
+    {
+        "#", "address", "average", "avg", "code", "codes", "count", "counts", "email", "emails", "id", "ids",
+        "link", "links", "max", "mean", "min", "no", "nr", "num", "number", "numbers", "rating", "ratings",
+        "score", "scores", "sum", "total", "url", "urls",
+    }
+)  # fmt: skip
+# Fields of the names of authors. With one of them known, no similar heading adds another.
+NAME_FIELDS = frozenset(("authors", "author_names", "name", "first", "last"))
 # For columns with unknown headings: the field by a pattern that all URLs of the column match.
 KIND_BY_URL = (
     ("pdf", re.compile(r"\.pdf(\?|$)|/pdf\b", re.IGNORECASE)),
@@ -45,83 +60,139 @@ REVIEW_DATES = re.compile(
 AUTHOR_LIST = re.compile(r";|\band\b|,.*,|\(", re.IGNORECASE)
 
 
-def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
-    """Return the name of each column's field, empty for none. `samples`: some cells of each column."""
-    columns = [[cell.strip() for cell in cells if cell.strip()] for cells in samples]
-    keys = [fold_heading(heading) for heading in headings]
-    field_names = [""] * len(headings)
-    # OpenReview also exports numbers of papers, but its other files identify papers by forum.
-    if FORUM in keys:
-        field_names[keys.index(FORUM)] = "uid"
-    has_id = any(FIELDS["uid"] in BY_HEADING.get(key, ()) for key in keys)
-    has_session = any(FIELDS["session"] in BY_HEADING.get(key, ()) for key in keys)
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column to guess: its heading, that heading folded, its cells that aren't empty."""
 
-    def choose_field(index: int, fields: Iterable[Field]) -> str:
-        """Return the first of these fields that the column can be."""
+    heading: str
+    key: str
+    cells: tuple[str, ...]
+
+
+class Guess:
+    """The fields of the columns of one table, found step by step in `names`."""
+
+    def __init__(self, headings: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+        self.columns = [
+            Column(heading, fold_heading(heading), tuple(filter(None, map(str.strip, cells))))
+            for heading, cells in zip(headings, columns, strict=True)
+        ]
+        self.names = [""] * len(self.columns)
+        keys = {column.key for column in self.columns}
+        self.has_id = any(FIELDS["uid"] in BY_HEADING.get(key, ()) for key in keys)
+        self.has_session = any(FIELDS["session"] in BY_HEADING.get(key, ()) and key != "name" for key in keys)
+        self.has_start = any(FIELDS["start"] in BY_HEADING.get(key, ()) for key in keys)
+
+    def fields(self) -> list[str]:
+        # OpenReview also exports numbers of papers, but its other files identify papers by forum.
+        keys = [column.key for column in self.columns]
+        if FORUM in keys:
+            self.names[keys.index(FORUM)] = "uid"
+        self._choose(self._known, can_hold)
+        self._choose(self._numbered, can_hold)
+        self._choose(_title_of_unkeyed, can_hold)
+        self._choose(self._similar, can_hold_guess)
+        self._choose(_fields_of_cells, can_hold)
+        self._drop_parts_of_names()
+        return self.names
+
+    def _choose(
+        self,
+        find_fields: Callable[[Column], Iterator[Field]],
+        fits: Callable[[Field, Sequence[str], str], bool],
+    ) -> None:
+        """Give each column without a field the first free one that accepts its cells."""
+        for index, column in enumerate(self.columns):
+            if not self.names[index]:
+                fields = (
+                    field.name
+                    for field in find_fields(column)
+                    if (field.is_repeated or field.name not in self.names)
+                    and fits(field, column.cells, column.heading)
+                )
+                self.names[index] = next(fields, "")
+
+    def _known(self, column: Column) -> Iterator[Field]:
+        """Yield the fields whose heading the column has."""
+        fields = BY_HEADING.get(column.key, ())
+        if FIELDS["status"] in fields and column.cells:
+            yield FIELDS["status"]
+        if column.key == "name" and self.has_start and not self.has_id:
+            yield FIELDS["session"]
         for field in fields:
-            is_free = field.is_repeated or field.name not in field_names
+            if field.name == "authors" and FIELDS["name"] in fields and not self._is_list(column):
+                continue
+            if column.key == VENUE and field.name == "decision" and not _is_venue_of_papers(column):
+                continue
             # With a session, this column is the kind of the session rather than of the presentation.
-            is_session_kind = field.name == "kind" and "sessiontype" in keys[index] and has_session
-            if is_free and not is_session_kind and can_hold(field, columns[index]):
-                return field.name
-        return ""
+            if field.name == "kind" and FIELDS["session_kind"] in fields and self.has_session:
+                continue
+            if field.name == "session" and column.key == "name":
+                continue
+            yield field
 
-    for find_fields in (_fields_of_heading, _fields_of_numbered_heading, _fields_of_similar_heading):
-        for index, heading in enumerate(headings):
-            field_names[index] = field_names[index] or choose_field(
-                index, find_fields(heading, columns[index], has_id=has_id)
-            )
-    for index, cells in enumerate(columns):
-        field_names[index] = field_names[index] or choose_field(
-            index, _fields_of_cells(headings[index], cells) if cells else ()
-        )
-    return field_names
+    def _is_list(self, column: Column) -> bool:
+        return not self.has_id or any(map(AUTHOR_LIST.search, column.cells))
+
+    def _numbered(self, column: Column) -> Iterator[Field]:
+        """Yield the fields of a heading without its number, such as that of a second author."""
+        unnumbered = DIGITS.sub("", column.heading)
+        if unnumbered != column.heading:
+            yield from (field for field in BY_HEADING.get(fold_heading(unnumbered), ()) if field.is_repeated)
+
+    def _similar(self, column: Column) -> Iterator[Field]:
+        """Yield the fields of the known heading that is most like that of the column."""
+        if column.key in DERIVED_LISTS or not MIN_SIMILAR_CHARS <= len(column.key) <= MAX_HEADING_CHARS:
+            return
+        for similar in get_close_matches(column.key, BY_HEADING, n=1, cutoff=MIN_SIMILARITY):
+            words = {*WORD.findall(column.heading.casefold())}
+            if (words & QUALIFIERS) <= {*WORD.findall(NAMES[similar])}:
+                has_names = not NAME_FIELDS.isdisjoint(self.names)
+                yield from (
+                    field for field in BY_HEADING[similar] if not (has_names and field.name in NAME_FIELDS)
+                )
+
+    def _drop_parts_of_names(self) -> None:
+        """Leave out the only column of a part of names if another has the whole names."""
+        if "authors" not in self.names or self.names.count("last") > 1 or self.names.count("first") > 1:
+            return
+        authors = self.columns[self.names.index("authors")]
+        has_whole_names = self.names.count("authors") > 1 or any(" " in cell for cell in authors.cells)
+        is_pair = {"first", "last"} <= {*self.names}
+        dropped = {"authors"} if is_pair and not has_whole_names else {"first", "last"}
+        self.names = ["" if name in dropped else name for name in self.names]
 
 
-def can_hold(field: Field, cells: Sequence[str]) -> bool:
-    """Return whether a field accepts the cells of a column. An empty column fits every field."""
+def guess_fields(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the name of each column's field, empty for none. `columns`: cells of each column."""
+    return Guess(headings, columns).fields()
+
+
+def is_known_heading(heading: str, field: Field) -> bool:
+    """Return whether a heading is one of the field's own, if need be with a number behind it."""
+    return any(field in BY_HEADING.get(fold_heading(text), ()) for text in (heading, DIGITS.sub("", heading)))
+
+
+def _title_of_unkeyed(column: Column) -> Iterator[Field]:
+    """Yield the title for a column “Paper” that holds no keys."""
+    is_key = FIELDS["uid"] in BY_HEADING.get(column.key, ()) and can_hold(FIELDS["uid"], column.cells)
+    if FIELDS["uid"] in BY_HEADING.get(column.key, ()) and not is_key and any(map(has_letter, column.cells)):
+        yield FIELDS["title"]
+
+
+def _is_venue_of_papers(column: Column) -> bool:
+    return not column.cells or any(map(VENUE_OF_PAPER.search, column.cells))
+
+
+def _fields_of_cells(column: Column) -> Iterator[Field]:
+    cells = column.cells
     if not cells:
-        return True
-    if field.name == "board" and all(map(WEB_ADDRESS.match, cells)):
-        return False
-    # E-mail addresses are never imported.
-    if field.name not in ("authors", "name") and all(map(E_MAIL.fullmatch, cells)):
-        return False
-    test = CELL_TESTS.get(field.holds)
-    return test is None or any(map(test, cells))
-
-
-def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
-    fields = BY_HEADING.get(fold_heading(heading), ())
-    if FIELDS["status"] in fields and cells and can_hold(FIELDS["status"], cells):
-        return [FIELDS["status"], *fields]
-    if FIELDS["authors"] in fields and FIELDS["name"] in fields:
-        is_list = not has_id or any(map(AUTHOR_LIST.search, cells))
-        return [FIELDS["authors" if is_list else "name"]]
-    return fields
-
-
-def _fields_of_numbered_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Iterator[Field]:
-    """Yield the fields of a heading without its number, such as that of a second author."""
-    unnumbered = DIGITS.sub("", heading)
-    if unnumbered != heading:
-        yield from (field for field in BY_HEADING.get(fold_heading(unnumbered), ()) if field.is_repeated)
-
-
-def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
-    name = fold_heading(heading)
-    if name in DERIVED_LISTS or not MIN_SIMILAR_CHARS <= len(name) <= MAX_HEADING_CHARS:
-        return ()
-    similar = get_close_matches(name, BY_HEADING, n=1, cutoff=MIN_SIMILARITY)
-    return BY_HEADING[similar[0]] if similar else ()
-
-
-def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
+        return
     if all(map(DOI.match, cells)):
         yield FIELDS["doi"]
     elif all(map(WEB_ADDRESS.match, cells)):
         yield from (FIELDS[name] for name, pattern in KIND_BY_URL if all(map(pattern.search, cells)))
-    elif all(map(looks_like_date, cells)) and not REVIEW_DATES.search(heading):
+    elif all(map(is_full_date, cells)) and not REVIEW_DATES.search(column.heading):
         yield FIELDS["date"]
 
 
@@ -134,7 +205,7 @@ def has_headings(lines: Sequence[Sequence[str]]) -> bool:
         return True
     return not any(
         len(cell) > MAX_HEADING_CHARS
-        or cell.replace(".", "").isdigit()
+        or is_bare_number(cell)
         or WEB_ADDRESS.match(cell)
         or DOI.match(cell)
         or E_MAIL.fullmatch(cell)

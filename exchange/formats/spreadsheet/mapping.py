@@ -23,9 +23,7 @@ from exchange.reading.written_times import looks_like_date, looks_like_time
 # A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
 # Fields that sessions do not have. A table with any of them has papers, even if their title is missing.
-PAPER_ONLY_FIELDS = frozenset(
-    ("authors", "abstract", "lay_summary", "decision", "keywords", "doi", "pages", "board", "award")
-)
+PAPER_ONLY_FIELDS = frozenset(("authors", "lay_summary", "decision", "doi", "pages", "board", "award"))
 MAX_SAMPLES = 3
 MAX_SAMPLE_CHARS = 80
 # Longer headings and sample cells are shortened for display and storage.
@@ -42,6 +40,8 @@ class TableMapping:
     has_header: bool = True
     separator: str = ""
     encoding: str = ""
+    # Whether each column was guessed; empty if none was.
+    guessed: list[bool] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -96,15 +96,19 @@ def layout_keys(headings: Sequence[str]) -> list[str]:
     return keys
 
 
-def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
-    """Return up to three different cells of each column, shortened."""
-    samples: list[list[str]] = [[] for _ in range(width)]
+def column_cells(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the different cells of each column that aren't empty."""
+    columns: list[dict[str, None]] = [{} for _ in range(width)]
     for cells in lines:
         for index, cell in enumerate(cells[:width]):
-            text = short(tidy(cell), MAX_SAMPLE_CHARS)
-            if text and len(samples[index]) < MAX_SAMPLES and text not in samples[index]:
-                samples[index].append(text)
-    return samples
+            if text := tidy(cell):
+                columns[index][text] = None
+    return [[*cells] for cells in columns]
+
+
+def samples_of(columns: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return up to three cells of each column, shortened."""
+    return [[short(cell, MAX_SAMPLE_CHARS) for cell in cells[:MAX_SAMPLES]] for cells in columns]
 
 
 def read_mapping(source: Source, findings: Findings) -> Mapping:
@@ -145,6 +149,8 @@ def _read_tables(content: dict[str, Any], where: Where, findings: Findings) -> M
             message = gettext("A table needs its file, its sheet and its columns.")
             findings.problem(where, f"tables[{index}]", message)
             continue
+        if not isinstance(values.get("guessed", []), list):
+            del values["guessed"]
         table = TableMapping(**values)
         if all(_check_field(name, where, f"tables[{index}]", findings) for name in table.columns):
             mapping.tables.append(table)
@@ -172,6 +178,16 @@ def table_role(columns: Sequence[str]) -> str:
     if fields & {"title", "uid"}:
         return "papers"
     return "sessions" if "session" in fields and not fields & PAPER_ONLY_FIELDS else ""
+
+
+def describe_role(role: str) -> str:
+    """Return what a row of the table is, in words."""
+    words = {
+        "papers": gettext("One row for each paper"),
+        "authors": gettext("One row for each author of a paper"),
+        "sessions": gettext("One row for each session"),
+    }
+    return words.get(role, "")
 
 
 def mapping_problems(

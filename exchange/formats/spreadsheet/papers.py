@@ -12,9 +12,9 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.files import Context
+from exchange.formats.spreadsheet.cell_tests import POSITION, STATUSES
 from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
-from exchange.formats.spreadsheet.guess import STATUSES
 from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
 from exchange.formats.spreadsheet.sessions import fold_title
 from exchange.problems import Findings, Where, short
@@ -44,8 +44,6 @@ from exchange.records import (
 
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
-# Programs write whole numbers of a column with empty cells as 2.0.
-POSITION = re.compile(r"(\d{1,5})(?:\.0+)?\Z")
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
 
@@ -234,7 +232,7 @@ class PaperReader:
         if len(cells) > 1:
             # A column for each author. Empty ones are included, so that affiliations match by index.
             return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
-        if row.has("last") or row.has("first"):
+        if (row.has("last") or row.has("first")) and not (cells and cells[0] and _is_one_name(row)):
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
             return [ParsedAuthor(tidy(f"{first} {last}")) for first, last in pairs if first or last]
         cell, names = "".join(cells), row.get("author_names") or row.get("name")
@@ -361,6 +359,11 @@ class PaperReader:
                 authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
+
+
+def _is_one_name(row: Row) -> bool:
+    """Return whether a row has the parts of one name at most, such as those of a contact."""
+    return len(row.all("first")) < 2 and len(row.all("last")) < 2
 
 
 def _parse_author(cell: str) -> ParsedAuthor:

@@ -1,6 +1,5 @@
 """The times of a row: its own and those of its session, in the zone of the edition."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -8,14 +7,13 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext
 
 from exchange.files import Context
+from exchange.formats.spreadsheet.cell_tests import HOURS, MINUTES
 from exchange.formats.spreadsheet.cells import Row
 from exchange.problems import Findings, Where, short
 from exchange.reading.values import InvalidValueError, clean_text, parse_datetime
 from exchange.reading.written_times import WrittenTime, parse_written_time
 
 LATE_HOUR, EARLY_HOUR = 18, 8
-MINUTES = re.compile(r"(\d{1,4})(?:\.0)?\s*(?:min(?:ute)?s?\.?|')?\Z", re.IGNORECASE)
-HOURS = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?\Z")
 
 
 @dataclass(slots=True)

@@ -170,15 +170,16 @@ class ScheduleReader:
             self.findings.note("repeat", row.where, message, title=short(title), place=session.where)
 
     def _add_to_session(self, session: NewSession, row: Row, own_span: Span) -> None:
-        """Add what a row states of its session: kind, times and chairs."""
+        """Add what a row states of its session: kind, times, chairs and moderators."""
         session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
         if not session.own_span.start:
             session.own_span = own_span
-        for chair in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
-            names = [role.person.name for role in session.roles if role.role == "chair"]
-            if chair.name and chair.name not in names:
-                affiliation = "; ".join(chair.affiliations)
-                session.roles.append(self._build_role(chair.name, "chair", row.where, affiliation))
+        for role in ("chair", "moderator"):
+            names = [known_role.person.name for known_role in session.roles if known_role.role == role]
+            for person in parse_authors(self.parts.text(row.get(role), row.where, role)):
+                if person.name and person.name not in names:
+                    affiliation = "; ".join(person.affiliations)
+                    session.roles.append(self._build_role(person.name, role, row.where, affiliation))
 
     def _build_role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
         return RoleRecord(

@@ -6,6 +6,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,10 +16,13 @@ from django.core.management.base import BaseCommand, CommandError
 from conference.models import Edition
 from exchange.files import MAX_BYTES, MEGABYTE, Format, Source
 from exchange.formats import readable
-from exchange.imports.compare import OUTCOMES
+from exchange.imports.compare import OUTCOMES, ImportPlan
+from exchange.imports.distant_dates import describe_distant_dates
 from exchange.imports.kinds import KINDS
 from exchange.imports.known_rows import reading_context
 from exchange.imports.load import Report, load
+from exchange.imports.publication import Publication, waits_for_release
+from exchange.imports.publication_counts import describe_publication
 from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.jobs.photos import fetch_photos
 from exchange.problems import Note, ProgramError, note_sections, program_error, short
@@ -106,6 +110,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", "--preview", action="store_true", help="show what would change; write nothing"
         )
+        parser.add_argument(
+            "--publish",
+            default="",
+            choices=Publication.values,
+            help=(
+                "when the rows become public that the file publishes: with-release while changes of the "
+                "schedule wait for one, else now, unless you say otherwise"
+            ),
+        )
+        parser.add_argument(
+            "--allow-distant-dates",
+            action="store_true",
+            help="import sessions that lie far outside the days of the edition",
+        )
         parser.add_argument("--no-progress", action="store_true", help="show no progress")
 
     def handle(self, *args: object, **options: object) -> None:
@@ -121,6 +139,8 @@ class Command(BaseCommand):
     def _print_report(self, report: Report, options: dict[str, Any]) -> None:
         for line in (*count_lines(report), *remark_lines(report, everything=options["verbosity"] > 1)):
             self.stdout.write(line)
+        for line in filter(None, (report.question, *describe_publication(report.publications))):
+            self.stdout.write(line)
         if options["dry_run"]:
             self.stdout.write("This was a preview: nothing was written.")
         elif report.run is None:
@@ -134,17 +154,35 @@ class Command(BaseCommand):
             )
         sources = _sources(fmt, options)
         slug = options["edition"]
-        context = reading_context(Edition.objects.filter(slug=slug).first(), slug)
+        edition = Edition.objects.filter(slug=slug).first()
+        if options["publish"] == Publication.WITH_RELEASE and not waits_for_release(edition):
+            raise program_error("No changes of this edition wait for a release. Choose now or drafts.")
+        context = reading_context(edition, slug)
+        if options["verbosity"]:
+            context = replace(context, show_columns=self._print_columns)
+
+        def check_dates(plan: ImportPlan) -> None:
+            question = describe_distant_dates(plan)
+            if question and not (options["dry_run"] or options["allow_distant_dates"]):
+                raise program_error(f"{question} To import it as it is, add --allow-distant-dates.")
+
         program, photos = fetch_photos(fmt.read(sources, context), dry_run=options["dry_run"])
         return load(
             program,
             slug,
             dry_run=options["dry_run"],
             photos=photos,
+            publication=options["publish"],
+            check=check_dates,
             format_name=fmt.name,
             files=[Path(source.name).name for source in sources],
             progress=None if options["no_progress"] else ProgressBar(sys.stderr),
         )
+
+    def _print_columns(self, table: str, lines: Sequence[str]) -> None:
+        self.stdout.write(f"Columns of {table}:")
+        for line in lines:
+            self.stdout.write(f"  {line}")
 
 
 def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:

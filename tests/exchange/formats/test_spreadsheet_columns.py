@@ -14,15 +14,15 @@ from openpyxl import Workbook
 
 from exchange.files import Context, KnownRow, Source
 from exchange.formats import spreadsheet
-from exchange.formats.spreadsheet import guess_columns
+from exchange.formats.spreadsheet.columns import guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.formats.spreadsheet.guess import has_headings
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
     TableMapping,
+    column_cells,
     headings_of,
     mapping_problems,
-    samples_of,
 )
 from exchange.problems import Findings
 from exchange.reading.grids import TextDialect, read_grids
@@ -62,7 +62,7 @@ def read(*sources: str | Source, context: Context = CONTEXT) -> Program:
 def guessed_fields(text: str) -> dict[str, str]:
     """Return the fields of a table's columns by heading."""
     headings, *rows = csv.reader(io.StringIO(text))
-    return dict(zip(headings, guess_columns(headings, samples_of(rows, len(headings))), strict=True))
+    return dict(zip(headings, guess_columns(headings, column_cells(rows, len(headings))), strict=True))
 
 
 def presentation_rows(program: Program) -> list[tuple[Any, ...]]:
@@ -144,7 +144,7 @@ LAYOUTS = {
 def test_columns_of_known_layout_are_guessed(name: str) -> None:
     text, expected = LAYOUTS[name]
     headings, *rows = csv.reader(io.StringIO(text))
-    guessed = guess_columns(headings, samples_of(rows, len(headings)))
+    guessed = guess_columns(headings, column_cells(rows, len(headings)))
 
     assert " ".join(guessed) == expected.replace("-", "")
 

@@ -1,0 +1,316 @@
+"""Tests of the heading rows of review systems and event apps: a stated heading always wins over a guess."""
+
+import csv
+import io
+
+import pytest
+
+from exchange.files import Context, Source
+from exchange.formats import spreadsheet
+from exchange.formats.spreadsheet.columns import guess_columns
+from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, fold_heading
+from exchange.formats.spreadsheet.mapping import column_cells, table_role
+from exchange.records import Program, stated
+from tests.exchange.outputs import reported_problems
+
+# Headings as the systems write them, one row of cells, the expected field of each column (`-` for none), and
+# what a row is.
+LAYOUTS = {
+    "EasyChair author.csv": (
+        ("submission #,first name,last name,email,country,affiliation,Web page,person #,corresponding?"),
+        "1,Mia,Zed,mia@example.org,Norway,NTNU,https://zed.example.org/,10,yes",
+        "uid first last - country affiliation - - corresponding",
+        "authors",
+    ),
+    "EasyChair submission.csv": (
+        (
+            "#,title,authors,submitted,last updated,form fields,keywords,decision,notified,"
+            "reviews sent,abstract,deleted?"
+        ),
+        (
+            '1,On n bodies,Mia Zed and Ann Abe,2026-01-02 10:00,2026-01-03 11:00,,"chaos\nstars",accept,'
+            "yes,yes,Done.,no"
+        ),
+        "uid title authors - - - keywords decision - - abstract -",
+        "papers",
+    ),
+    "EasyChair submission.csv, with tracks": (
+        (
+            "#,track #,track name,title,authors,submitted,last updated,form fields,keywords,decision,"
+            "notified,reviews sent,abstract,deleted?"
+        ),
+        ("1,2,Main,On n bodies,Mia Zed,2026-01-02 10:00,2026-01-03 11:00,,chaos,accept,yes,yes,Done.,no"),
+        "uid - track title authors - - - keywords decision - - abstract -",
+        "papers",
+    ),
+    "CMT": (
+        (
+            "Paper ID,Original Paper ID,Created,Last Modified,Paper Title,Abstract,"
+            "Primary Contact Author Name,Primary Contact Author Email,Authors,Author Names,"
+            "Author Emails,Track Name,Primary Subject Area,Secondary Subject Areas,Conflicts,Assigned,"
+            "Completed,% Completed,Bids,Discussion,Status,Requested For Author Feedback,"
+            "Author Feedback Submitted?,Requested For Camera Ready,Camera Ready Submitted?,"
+            "Requested For Presentation,Files,Number of Files,Supplementary Files,"
+            "Number of Supplementary Files,Reviewers,Reviewer Emails,MetaReviewers,MetaReviewer Emails,"
+            "SeniorMetaReviewers,SeniorMetaReviewerEmails"
+        ),
+        (
+            "7,7,1/2/2026 10:00:00 AM,1/3/2026 9:00:00 AM,On n bodies,Done.,Mia Zed,mia@example.org,"
+            "Mia Zed (NTNU)*; Ann Abe (MIT),Mia Zed; Ann Abe,mia@example.org; ann@example.org,Main,"
+            "Chips,Nets; Maps,3,3,3,100%,4,Enabled,Accept (Oral),No,No,Yes,Yes,No,"
+            "paper.pdf (1 234 bytes),1,,0,Bo Li; Cy Dee,bo@example.org; cy@example.org,Di Eff,"
+            "di@example.org,,"
+        ),
+        (
+            "uid - - - title abstract - - authors author_names - track topic more_topics - - - - - - "
+            "decision - - - - - - - - - - - - - - -"
+        ),
+        "papers",
+    ),
+    "OpenReview console": (
+        (
+            "number,forum,title,abstract,num Reviewers,num submitted Reviewers,missing Reviewers,"
+            "Reviewers contact info,min rating,max rating,average rating,min confidence,max confidence,"
+            "average confidence,num Area Chairs assigned,Area Chairs contact info,"
+            "num submitted Area Chairs,Meta Review,decision,Senior Area Chairs"
+        ),
+        (
+            "12,https://openreview.net/forum?id=aB1,On n bodies,Done.,3,3,,Bo Li<bo@example.org>,3,5,"
+            "4.25,2,4,3.1,1,Di Eff<di@example.org>,1,Accept,Accept (poster),Ed Fox"
+        ),
+        "- uid title abstract - - - - - - - - - - - - - - decision -",
+        "papers",
+    ),
+    "HotCRP authors": (
+        "paper,title,first,last,email,affiliation,iscontact",
+        "3,On n bodies,Mia,Zed,mia@example.org,NTNU,yes",
+        "uid title first last - affiliation corresponding",
+        "authors",
+    ),
+    "HotCRP authors with countries": (
+        "paper,title,first,last,email,affiliation,country,iscontact",
+        "3,On n bodies,Mia,Zed,mia@example.org,NTNU,Norway,yes",
+        "uid title first last - affiliation country corresponding",
+        "authors",
+    ),
+    "Sched": (
+        (
+            "Unique ID,Published,Event Name,Start Date & Time,End Date & Time,Event Type,"
+            "Event Sub-Type,Capacity,Venue,Address,Description,Speakers,Moderators,Tags"
+        ),
+        (
+            "e1,Y,Chips for all,2026-07-08 09:00,2026-07-08 10:00,Keynote,,200,Hall A,1 Main St,Why.,"
+            "Mia Zed,Bo Li,chips"
+        ),
+        "- - session start end session_kind - - room - abstract presenter moderator keywords",
+        "sessions",
+    ),
+    "Sched API": (
+        (
+            "event_key,active,name,event_start,event_end,event_type,event_subtype,seats,goers,venue,"
+            "description,speakers,moderators"
+        ),
+        ("e1,Y,Chips for all,2026-07-08 09:00,2026-07-08 10:00,Keynote,,200,12,Hall A,Why.,Mia Zed,Bo Li"),
+        "- - session start end session_kind - - - room abstract presenter moderator",
+        "sessions",
+    ),
+    "Whova agenda": (
+        (
+            "*Date,*Time Start,*Time End,Tracks (Optional),*Session Title,Room/Location (Optional),"
+            "Description (Optional),Speakers (Optional),Role: Moderators (Optional),"
+            "Role: Session Chairs (Optional),Recorded Video URL (Optional),Tags (Optional)"
+        ),
+        (
+            "2026-07-08,08:00,17:00,Short Courses,Chips (Day 1),Regency AB,Why.,Mia Zed; Ann Abe,Bo Li,"
+            "Cy Dee,,a; b"
+        ),
+        "date start end track session room abstract presenter moderator chair - keywords",
+        "sessions",
+    ),
+    "Whova session list": (
+        (
+            "ID*,Title*,Description (optional),Tracks (Optional),Keywords or topics (optional),"
+            "Session type (Optional),Speakers (Optional),Authors (Optional)"
+        ),
+        "7,On n bodies,Done.,Main,Chips;Maps,Talk,Mia Zed,Mia Zed (NTNU);Ann Abe",
+        "uid title abstract track keywords kind presenter authors",
+        "papers",
+    ),
+}
+NUMBERS = ["1", "10", "4.25", "03.1", "100"]
+# Fields that are numbers or names of numbers.
+NUMBERED = {"uid", "position", "duration", "board", "pages", "session", "room", "track"}
+
+
+def guessed(headings: list[str], rows: list[list[str]]) -> list[str]:
+    return guess_columns(headings, column_cells(rows, len(headings)))
+
+
+def parsed_layout(name: str) -> tuple[list[str], list[str], list[str]]:
+    headings, row, expected, _ = LAYOUTS[name]
+    heading_cells, cells = (next(csv.reader(io.StringIO(text))) for text in (headings, row))
+    return heading_cells, cells, expected.split()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_heading_row_of_a_system_is_recognized(name: str) -> None:
+    headings, cells, expected = parsed_layout(name)
+    fields = guessed(headings, [cells])
+
+    assert [field or "-" for field in fields] == expected
+    assert table_role(fields) == LAYOUTS[name][3]
+
+
+@pytest.mark.parametrize("pattern", ["{} count", "{} ID", "average {}", "number of {}", "{}s", "{}2"])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_neighboring_column_of_numbers_changes_nothing(name: str, pattern: str) -> None:
+    headings, cells, expected = parsed_layout(name)
+    texts = [pattern.format(heading) for heading in headings]
+    neighbors = [text for text in texts if fold_heading(text) not in BY_HEADING]
+    rows = [[*[number] * len(neighbors), *cells] for number in NUMBERS]
+    fields = guessed([*neighbors, *headings], rows)
+
+    assert [field or "-" for field in fields[len(neighbors) :]] == expected
+    assert {*fields[: len(neighbors)]} <= {"", *NUMBERED, "corresponding"}
+
+
+@pytest.mark.parametrize("name", [name for name in FIELDS if name not in NUMBERED])
+def test_bare_numbers_are_no_names_places_topics_or_dates(name: str) -> None:
+    for heading in FIELDS[name].names.split(", "):
+        (guess,) = guessed([heading], [[number] for number in NUMBERS])
+        assert guess in {"", "title", "abstract", "lay_summary", "license", *NUMBERED}, heading
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells", "name"),
+    [
+        ("Author count", [], ""),
+        ("Affiliation ID", [], ""),
+        ("Affilation", ["NTNU"], "affiliation"),
+        ("Key word", ["chips"], "keywords"),
+        ("Score", ["3/5", "4/5"], ""),
+        ("pp", ["1-12", "13-24"], ""),
+        ("Section", ["03.1", "03.2"], ""),
+        ("When", ["8 July 2026"], "date"),
+        ("When", ["2026-07-08"], "date"),
+        ("Room", ["101", "102"], "room"),
+        ("Place", ["1", "2"], ""),
+        ("Paper", ["On the n bodies of all things", "Why chips are fast and hot"], "title"),
+        ("Paper", ["12", "13"], "uid"),
+        ("Venue", ["Hall A"], "room"),
+        ("Venue", ["MLSys 2026 Oral"], "decision"),
+        ("Recommendation", ["3.5", "4"], ""),
+        ("Length", ["12 pages"], ""),
+        ("Position", ["Professor"], ""),
+        ("Author order", ["1", "2.0"], "position"),
+    ],
+)
+def test_cells_decide_what_a_heading_can_be(heading: str, cells: list[str], name: str) -> None:
+    assert guessed([heading], [[cell] for cell in cells]) == [name]
+
+
+def read(text: str) -> Program:
+    return spreadsheet.read([Source("list.csv", text.encode())], Context("2026", 2026, "UTC"))
+
+
+def author_names(program: Program) -> list[list[str]]:
+    return [[author.person.name for author in stated(paper.authors, ())] for paper in program.papers]
+
+
+def test_column_of_several_names_wins_over_one_of_surnames() -> None:
+    program = read("ID,Title,Authors,Lastname,Decision\n1,Hello,Ann Bee and Cy Dee,Bee,accept\n")
+
+    assert author_names(program) == [["Ann Bee", "Cy Dee"]]
+    assert "These columns were not taken: Lastname." in program.notes[0].message
+
+
+def test_contact_beside_the_authors_is_not_taken_for_them_even_if_chosen() -> None:
+    mapping = Source(
+        "columns.toml", b'[columns]\n"Family" = "last"\n"Given" = "first"\n"Authors" = "authors"\n'
+    )
+    table = Source("list.csv", b"ID,Title,Authors,Given,Family\n1,Hello,Ann Bee and Cy Dee,Ann,Bee\n")
+    program = spreadsheet.read([table, mapping], Context("2026", 2026, "UTC"))
+
+    assert author_names(program) == [["Ann Bee", "Cy Dee"]]
+
+
+def test_first_and_last_names_win_over_a_column_of_single_words() -> None:
+    assert author_names(read("ID,Title,Authors,First name,Last name\n1,Hello,Bee,Ann,Bee\n")) == [["Ann Bee"]]
+
+
+def test_column_whose_heading_only_resembles_names_is_left_out_beside_them() -> None:
+    fields = guessed(["paper", "first name", "last name", "persons"], [["1", "Ann", "Bee", "Zoe"]])
+
+    assert fields == ["uid", "first", "last", ""]
+
+
+def test_moderators_and_chairs_of_a_session_keep_their_roles() -> None:
+    (session,) = read(
+        "session,start,end,moderators,session chairs,description\n"
+        "Panel,2026-07-08 09:00,2026-07-08 10:00,Mia Zed,Bo Li,Why.\n"
+    ).sessions
+
+    assert [(role.person.name, role.role) for role in stated(session.roles, ())] == [
+        ("Bo Li", "chair"),
+        ("Mia Zed", "moderator"),
+    ]
+    assert session.abstract == "Why."
+
+
+def test_table_without_titles_and_sessions_is_refused() -> None:
+    (problem,) = reported_problems(read, "Name count,Rating\n3,4.5\n")
+
+    assert "No column is the title of a paper." in problem
+
+
+def messages(program: Program) -> list[str]:
+    return [note.message for note in program.notes]
+
+
+LONG = "".join(f"{number},Talk {number},8 July 2026,x\n" for number in range(60))
+
+
+def test_guessed_column_that_does_not_fit_is_left_out_with_a_remark() -> None:
+    program = read(f"id,title,When,Notes\n{LONG}60,Talk 60,to be announced,x\n")
+
+    assert len(program.papers) == 61
+    assert program.presentations == ()
+    assert "“When” was not taken as “Date”: “to be announced” is none." in messages(program)
+
+
+def test_column_of_a_known_heading_is_left_out_if_most_cells_do_not_fit() -> None:
+    rows = "".join(f"{number},Talk,soon {number}\n" for number in range(60))
+    program = read(f"id,title,date\n0,Talk,2026-07-08\n{rows}".replace("0,Talk,soon 0\n", "", 1))
+
+    assert program.presentations == ()
+    assert "These columns were not taken: date. A mapping file can say what they are." in messages(program)
+
+
+def test_wrong_cell_in_a_column_of_a_known_heading_is_a_problem_of_its_row() -> None:
+    assert reported_problems(
+        read, "id,title,date,start\n1,A,2026-07-08,9:00\n2,B,soon,9:00\n3,C,2026-07-09,9:00\n"
+    ) == [
+        "list.csv, row 3, date: “soon” is not a date or time. Write it as 2026-07-08 10:00.",
+        "list.csv, row 3, start: “9:00” has no date. Choose a column with the date.",
+    ]
+
+
+def test_fields_of_all_columns_are_shown() -> None:
+    shown: list[tuple[str, list[str]]] = []
+    context = Context("2026", 2026, "UTC", show_columns=lambda table, lines: shown.append((table, [*lines])))
+    table = "submission #,first name,last name,person #,Affilation\n1,Mia,Zed,10,NTNU\n"
+    spreadsheet.read([Source("author.csv", table.encode())], context)
+
+    assert shown == [
+        (
+            "author.csv",
+            [
+                "One row for each author of a paper",
+                "“submission #”: Paper ID",
+                "“first name”: Given name",
+                "“last name”: Family name",
+                "“person #”: left out",
+                "“Affilation”: Affiliations, in the order of the authors (guessed)",
+            ],
+        )
+    ]

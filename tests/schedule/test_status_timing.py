@@ -1,0 +1,191 @@
+"""Tests of when a new status takes effect while changes of the schedule wait for a release.
+
+What becomes public waits; what is hidden is hidden at once. Whoever may release can choose otherwise.
+"""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from conference.models import Edition
+from content.history import RowChange
+from papers.models import Paper
+from schedule.models import Session, WorkingCopy
+from schedule.working_copy import release as releasing
+from schedule.working_copy.block import open_copies, pending_rows, show_working_copy
+from tests import factories as make
+from tests.access.world import add_member
+from tests.admin_forms import admin_url
+from tests.schedule.form_data import fields_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def copy(edition: Edition) -> WorkingCopy:
+    """Open a working copy of a program with a public and a draft paper, and a public and a draft session."""
+    for number, status in enumerate(("published", "draft"), start=1):
+        make.make_paper(edition, ["Ada Lovelace"], title=f"Paper {number}", status=status)
+        make.make_session(edition, uid=f"s{number}", title=f"Session {number}", status=status)
+    return releasing.open_copy(edition, None, timezone.now())
+
+
+def client_of(edition: Edition, role: str) -> Client:
+    client = Client()
+    client.force_login(add_member(role, edition, role))
+    return client
+
+
+def save(client: Client, row: Any, **fields: str) -> None:
+    path = admin_url(row, "change")
+    data = fields_of(client.get(path), f"{row._meta.model_name}_form")
+    response = client.post(path, {**data, **fields})
+    assert response.status_code == 302, response.context["errors"]
+
+
+def statuses() -> list[str]:
+    """Return the public statuses of paper 1 and 2, session 1 and 2."""
+    return [
+        *Paper.objects.order_by("title").values_list("status", flat=True),
+        *Session.objects.order_by("uid").values_list("status", flat=True),
+    ]
+
+
+def waiting_statuses() -> list[str]:
+    with show_working_copy(open_copies()):
+        return statuses()
+
+
+def save_all(client: Client, *new_statuses: str, **fields: str) -> None:
+    rows = [*Paper.objects.order_by("title"), *Session.objects.order_by("uid")]
+    for row, status in zip(rows, new_statuses, strict=True):
+        save(client, row, status=status, **fields)
+
+
+@pytest.mark.parametrize("role", ["chair", "editor"])
+def test_rows_are_hidden_at_once_and_shown_with_the_release(copy: WorkingCopy, role: str) -> None:
+    save_all(client_of(copy.edition, role), "withdrawn", "published", "draft", "published")
+    public, waiting = statuses(), waiting_statuses()
+    releasing.release(open_copies()[0], None, timezone.now())
+
+    assert public == ["withdrawn", "draft", "draft", "draft"]
+    assert waiting == ["withdrawn", "published", "draft", "published"]
+    assert statuses() == waiting
+
+
+def test_chair_hides_with_the_release(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    save_all(chair, "draft", "published", "draft", "published", _status_timing="release")
+
+    assert statuses() == ["published", "draft", "published", "draft"]
+    assert waiting_statuses() == ["draft", "published", "draft", "published"]
+
+
+def test_chair_publishes_at_once(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    save_all(chair, "draft", "published", "draft", "published", _status_timing="now")
+
+    assert statuses() == waiting_statuses() == ["draft", "published", "draft", "published"]
+    assert pending_rows(open_copies()) == {}
+    changes = RowChange.objects.filter(values__has_key="status").order_by("pk")
+    assert [change.change_set.user_name for change in changes] == ["chair"] * 4
+
+
+@pytest.mark.parametrize("timing", ["now", "release"])
+def test_editor_has_no_choice(copy: WorkingCopy, timing: str) -> None:
+    editor = client_of(copy.edition, "editor")
+    page = editor.get(admin_url(Paper.objects.earliest("pk"), "change")).text
+    save_all(editor, "draft", "published", "draft", "published", _status_timing=timing)
+
+    assert "_status_timing" not in page
+    assert statuses() == ["draft", "draft", "draft", "draft"]
+
+
+def test_other_fields_of_a_hidden_session_wait(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    session = Session.objects.get(uid="s1")
+    save(chair, session, title="New title", status="draft")
+    session.refresh_from_db()
+
+    assert (session.title, session.status) == ("Session 1", "draft")
+    assert [{*row.values} for row in pending_rows(open_copies()).values()] == [{"title"}]
+
+
+def test_row_is_hidden_at_once_although_another_status_waits(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    session = Session.objects.get(uid="s1")
+    save(chair, session, status="cancelled")
+    save(chair, session, status="draft")
+
+    assert statuses()[2] == waiting_statuses()[2] == "draft"
+    assert pending_rows(open_copies()) == {}
+    releasing.close_copy(open_copies()[0])
+
+
+def test_draft_that_would_have_been_published_is_one_again(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    paper = Paper.objects.get(title="Paper 2")
+    save(chair, paper, status="published")
+    save(chair, paper, status="draft")
+
+    assert statuses()[1] == waiting_statuses()[1] == "draft"
+    assert pending_rows(open_copies()) == {}
+
+
+def add_paper(client: Client, edition: Edition, **fields: str) -> Paper:
+    path = admin_url(Paper, "add")
+    data = fields_of(client.get(path), "paper_form")
+    values = {"edition": str(edition.pk), "title": "Late paper", "status": "published", **fields}
+    response = client.post(path, {**data, **values})
+    assert response.status_code == 302, response.context["errors"]
+    return Paper.objects.get(title="Late paper")
+
+
+def test_new_paper_waits_for_the_release(copy: WorkingCopy) -> None:
+    paper = add_paper(client_of(copy.edition, "chair"), copy.edition)
+    public = [paper.status, Paper.objects.published().filter(pk=paper.pk).exists()]
+    releasing.release(open_copies()[0], None, timezone.now())
+    paper.refresh_from_db()
+
+    assert public == ["draft", False]
+    assert paper.status == "published"
+    change = RowChange.objects.filter(model="papers.paper", object_id=paper.pk).earliest("pk")
+    assert (change.kind, change.change_set.user_name) == ("created", "chair")
+
+
+def test_chair_adds_a_public_paper_and_session_at_once(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    paper = add_paper(chair, copy.edition, _status_timing="now")
+
+    assert paper.status == "published"
+    assert pending_rows(open_copies()) == {}
+
+
+def test_bulk_action_hides_at_once_and_can_be_reverted(copy: WorkingCopy) -> None:
+    chair = client_of(copy.edition, "chair")
+    address, keys = admin_url(Paper, "changelist"), [str(Paper.objects.get(title="Paper 1").pk)]
+    choice = {"action": "withdraw", "_selected_action": keys}
+    page = chair.post(address, choice)
+    plan = page.context["plan"]
+    chair.post(address, {**choice, "_confirmed": plan.digest})
+    hidden = statuses()[0]
+    change_set = RowChange.objects.filter(values__has_key="status").latest("pk").change_set_id
+    chair.post(f"/admin/acts/{change_set}/take-back/")
+
+    assert "_status_timing" in page.text
+    assert (hidden, statuses()[0]) == ("withdrawn", "published")
+
+
+def test_account_of_another_edition_cannot_publish_at_once(copy: WorkingCopy) -> None:
+    other = make.make_edition(2022)
+    releasing.open_copy(other, None, timezone.now())
+    user: User = add_member("editor", copy.edition, "editor")
+    user.memberships.create(edition=other, role="chair")
+    client = Client()
+    client.force_login(user)
+    save(client, Paper.objects.get(title="Paper 2"), status="published", _status_timing="now")
+
+    assert statuses()[1] == "draft"
