@@ -23,8 +23,18 @@ from content.row_values import (
     related_model,
     values_in_memory,
 )
+from content.worker import WorkerReport
 
-__all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
+__all__ = [
+    "ChangeSet",
+    "Content",
+    "Invalidation",
+    "RowChange",
+    "SiteRevision",
+    "Status",
+    "WorkerReport",
+    "ends_before_start",
+]
 
 # Embeddings, overrides and isolates: they reorder the text that follows, and programs do not need them.
 DIRECTION_MARKS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
@@ -57,6 +67,10 @@ class Content(models.Model):
     # The foreign keys to the rows whose forms and history show this row, the nearest first. They are
     # needed if `edition_lookup` does not begin with them.
     part_of: ClassVar[tuple[str, ...]] = ()
+    # Whether the history stores the first values of rows, which can change after they are gone.
+    keeps_first_values: ClassVar[bool] = False
+    # The relations that `__str__()` reads; `None`: all foreign keys.
+    label_relations: ClassVar[tuple[str, ...] | None] = None
     # Fields that affect only the text shown, not whether or where the row is shown.
     descriptive_fields: ClassVar[tuple[str, ...]] = ()
     # The rule for when rows were public, evaluated on the history; `None` if other models decide it.

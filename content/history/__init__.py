@@ -81,7 +81,8 @@ class RowChangeQuerySet(models.QuerySet["RowChange"]):
 class RowChange(models.Model):
     """The change of one row in a change set.
 
-    `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none.
+    `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none,
+    unless its model keeps first values.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("label", "values")

@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from content.history import ChangeSet, RowChange
-from content.row_values import content_model, many_to_many_fields, recorded_fields
+from content.row_values import content_model, label_relations, many_to_many_fields, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -33,7 +33,7 @@ class RowLabels:
             keys_by_label[label].add(key)
         for label, keys in keys_by_label.items():
             model = content_model(label)
-            related = [name for name, field in recorded_fields(model).items() if field.is_relation]
+            related = label_relations(model)
             rows = model._base_manager.filter(pk__in=keys)
             for row in rows.select_related(*related) if related else rows:
                 self.labels[label, row.pk] = str(row)

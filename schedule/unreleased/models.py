@@ -14,6 +14,7 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.models import Content
 from content.querysets import ContentQuerySet
+from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
 
 if TYPE_CHECKING:
     from schedule.models import Presentation, Session, SessionRole, Speaker
@@ -63,6 +64,15 @@ class UnreleasedChange(Content):
     part_of: ClassVar[tuple[str, ...]] = TARGETS
     # Nothing public shows it.
     advances_revision: ClassVar[bool] = False
+    # They are shown after it is released.
+    keeps_first_values: ClassVar[bool] = True
+    label_relations: ClassVar[tuple[str, ...]] = (
+        "session",
+        "presentation__paper",
+        "role",
+        "speaker",
+        "paper",
+    )
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="+")
     session = models.OneToOneField(
@@ -168,6 +178,14 @@ class UnreleasedChange(Content):
         return getattr(self, self.target)
 
 
+def is_new(change: UnreleasedChange) -> bool:
+    """Return whether the change makes a row public that is not."""
+    if change.on_release in PUBLIC_STATUSES:
+        row: Any = change.row
+        return row.status not in PUBLIC_STATUSES
+    return change.on_release == ADDED
+
+
 def mark_rows(changes: Iterable[UnreleasedChange]) -> None:
     """Repeat `on_release` of the changes in their rows. One statement for each model and value."""
     keys: dict[tuple[str, str], list[int]] = {}
@@ -204,7 +222,7 @@ class ReleasePlan(models.Model):
     """Whether changes of an edition's schedule wait for a release, and the planned one."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("waits_by", "planned_by", "released_by")
-    impersonal_fields: ClassVar[tuple[str, ...]] = ("announcement", "refusal")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("announcement", "refusal", "confirmed_clashes")
 
     edition = models.OneToOneField(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="release_plan"
@@ -214,6 +232,15 @@ class ReleasePlan(models.Model):
     waits_by = models.CharField(_("switched on by"), max_length=150, blank=True)
     released_at = models.DateTimeField(_("released at"), null=True, blank=True)
     released_by = models.CharField(_("released by"), max_length=150, blank=True)
+    # What the last release changed, until it is undone.
+    released_set = models.ForeignKey(
+        "content.ChangeSet",
+        models.SET_NULL,
+        verbose_name=_("change set of the release"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
     # A planned release: its moment, its planner, its announcement, and why it was refused.
     release_at = models.DateTimeField(_("release at"), null=True, blank=True, db_index=True)
     planned_by = models.CharField(_("planned by"), max_length=150, blank=True)
@@ -226,6 +253,8 @@ class ReleasePlan(models.Model):
         related_name="+",
     )
     announcement = models.JSONField(_("announcement"), default=dict, blank=True)
+    # The keys of the new clashes with which the planned release was confirmed.
+    confirmed_clashes = models.JSONField(_("confirmed clashes"), default=list, blank=True)
     refusal = models.TextField(_("refusal"), blank=True)
 
     objects = models.Manager["ReleasePlan"]()
