@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from content import deletion, revision
-from content.history import ChangeSet, RowChange, recording
+from content.history import ChangeSet, RowChange, ShownChange, recording
 from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, is_ordered
@@ -158,6 +158,12 @@ class Content(models.Model):
             return deletion.delete(
                 [self], self, log, [self.get_edition_key()], using=using, keep_parents=keep_parents
             )
+
+    @classmethod
+    def shown_changes(cls, change: RowChange) -> list[ShownChange]:
+        """Return the fields that the history shows of a recorded change."""
+        pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
+        return [ShownChange(change.model, name, pair) for name, pair in pairs.items()]
 
     def derive(self) -> None:
         """Compute the derived fields, such as rendered text and sort keys."""

@@ -1,4 +1,4 @@
-"""The page of an edition's working copy: lists, releases and discards pending changes."""
+"""The page of an edition's unreleased changes: lists, releases, plans, discards and undoes."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -18,28 +17,33 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from content.history.timeline import RowLabels, field_label, shown_value
 from content.request_keys import parse_key
-from content.row_values import Key, content_model
 from content.times import validate_year
+from content.unreleased.plan import planned, read_version
+from content.worker import is_worker_running
 from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.model_admin import ContentAdmin
-from schedule import clashes
 from schedule.admin.clashes import clash_context
 from schedule.admin.releases import AnnounceForm, ReleaseAdmin
-from schedule.admin.working_pages import may_release, may_undo, working_copy_address
-from schedule.models import Session, WorkingCopy
-from schedule.releases import pending_release
-from schedule.working_copy import history, tasks
-from schedule.working_copy import release as releasing
-from schedule.working_copy.block import pending_rows, show_working_copy
-from schedule.working_copy.pending import PendingRow
-from schedule.working_copy.release import MINE, THEIRS, Announcement, PendingConflict, RefusedError
+from schedule.admin.unreleased_rows import ChangeList, discarded_labels
+from schedule.models import Release, ReleasePlan, UnreleasedChange
+from schedule.releases import announced_program, pending_release
+from schedule.unreleased import releasing, tasks, undo
+from schedule.unreleased.conflicts import RefusedError
+from schedule.unreleased.new_clashes import NewClashesError
+from schedule.unreleased.releasing import Announcement
 
-ROWS_PER_PAGE = 100
-MAX_LISTED_CLASHES = 50
-VERBS = {"created": _("New"), "changed": _("Changed"), "deleted": _("Deleted")}
+CHOICE = "choice-"
+
+
+def may_release(request: HttpRequest, edition: Edition) -> bool:
+    """Return whether the user may release and discard changes, and switch on and off whether they wait."""
+    return access_for(request).may_inline("add", Release, edition)
+
+
+def unreleased_address(edition: Edition) -> str:
+    return reverse("admin:schedule_release_working_copy", query={"edition": edition.pk})
 
 
 class MomentForm(forms.Form):
@@ -52,18 +56,18 @@ class MomentForm(forms.Form):
         return at
 
 
-def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Show the working copy of an edition; with POST, carry out a button."""
+def unreleased_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Show the unreleased changes of an edition; with POST, carry out a button."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     edition = requested_edition(request)
     if edition is None:
         messages.warning(request, gettext("There are no editions yet."))
         return redirect("admin:schedule_release_changelist")
-    if not access_for(request).may_all_rows("view", Session, edition):
+    if not access_for(request).may_all_rows("view", UnreleasedChange, edition):
         raise PermissionDenied
     with working_on(edition):
-        return WorkingCopyPage(model_admin, request, edition).handle()
+        return UnreleasedPage(model_admin, request, edition).handle()
 
 
 def refuse_invalid(form: forms.Form) -> None:
@@ -71,20 +75,21 @@ def refuse_invalid(form: forms.Form) -> None:
         raise RefusedError(*(str(error) for errors in form.errors.values() for error in errors))
 
 
-class WorkingCopyPage:
+class UnreleasedPage:
     """A request to the page."""
 
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
         self.model_admin, self.request, self.edition = model_admin, request, edition
         self.at = timezone.now()
-        self.copy = self.find_copy()
+        self.plan = self.find_plan()
         self.may_release = may_release(request, edition)
         self.errors: list[str] = []
         self.form: AnnounceForm | None = None
         self.moment_form = MomentForm()
 
-    def find_copy(self) -> WorkingCopy | None:
-        return WorkingCopy.objects.filter(edition=self.edition).select_related("edition").first()
+    def find_plan(self) -> ReleasePlan | None:
+        rows = ReleasePlan.objects.filter(edition=self.edition)
+        return rows.select_related("edition", "released_set").first()
 
     def handle(self) -> HttpResponse:
         if self.request.method == "POST":
@@ -94,8 +99,10 @@ class WorkingCopyPage:
             try:
                 with transaction.atomic():
                     response = button(self) if button else None
+            except NewClashesError as error:
+                return self.ask_about_clashes(error)
             except RefusedError as error:
-                self.errors, self.copy = error.reasons, self.find_copy()
+                self.errors, self.plan = error.reasons, self.find_plan()
             else:
                 if response is not None:
                     return response
@@ -104,55 +111,54 @@ class WorkingCopyPage:
     # Buttons
 
     @property
-    def open_working_copy(self) -> WorkingCopy:
-        if self.copy is None or not self.copy.is_open:
-            raise RefusedError(gettext("The working copy is switched off."))
-        return self.copy
+    def open_plan(self) -> ReleasePlan:
+        if self.plan is None or not self.plan.changes_wait:
+            raise RefusedError(gettext("Changes are public at once. Nothing waits for a release."))
+        return self.plan
 
     @property
-    def seen_version(self) -> int:
-        version = self.request.POST.get("seen_version", "")
-        return 0 if version == "0" else parse_key(version) or -1
+    def seen(self) -> str:
+        return self.request.POST.get("seen_version", "")
 
     @property
-    def chosen_keys(self) -> list[Key]:
-        """The keys of the ticked rows."""
-        keys: list[Key] = []
-        for line in self.request.POST.getlist("row"):
-            model, _colon, key_text = line.rpartition(":")
-            if key := parse_key(key_text):
-                keys.append((model, key))
-        return keys
+    def chosen_keys(self) -> list[int]:
+        """The keys of the ticked changes."""
+        return [key for value in self.request.POST.getlist("row") if (key := parse_key(value))]
 
     @property
     def choices(self) -> dict[str, str]:
-        prefix = "choice-"
         fields = self.request.POST.items()
-        return {name.removeprefix(prefix): str(value) for name, value in fields if name.startswith(prefix)}
+        return {name.removeprefix(CHOICE): str(value) for name, value in fields if name.startswith(CHOICE)}
+
+    @property
+    def confirmed(self) -> list[str]:
+        """The keys of the new clashes that the user has confirmed."""
+        return self.request.POST.get("confirmed_clashes", "").split()
 
     def open(self) -> HttpResponse:
-        releasing.open_copy(self.edition, self.request.user, self.at)
-        return self.redirect_with_message(
-            gettext("The working copy is switched on: changes of the schedule wait for a release.")
-        )
+        releasing.let_changes_wait(self.edition, self.request.user, self.at)
+        return self.redirect_with_message(gettext("Changes of the schedule now wait for a release."))
 
     def close(self) -> HttpResponse:
-        releasing.close_copy(self.open_working_copy)
-        return self.redirect_with_message(
-            gettext("The working copy is switched off: changes are public at once.")
-        )
+        releasing.publish_at_once(self.open_plan)
+        return self.redirect_with_message(gettext("Changes of the schedule are now public at once."))
 
     def announcement(self) -> Announcement | None:
         """Return the announcement, if one is requested. Raises if the changes are not those shown."""
-        releasing.lock_current(self.open_working_copy, self.seen_version)
+        releasing.refuse_unseen(self.open_plan, self.seen)
         if "announce" not in self.request.POST:
             return None
-        with show_working_copy([self.open_working_copy]):
-            self.form = AnnounceForm(pending_release(self.edition, self.at), self.edition, self.request.POST)
+        self.form = self.announce_form(self.request.POST)
         if not self.form.is_bound:
             raise RefusedError(gettext("The program changed after you opened this page. Review it again."))
         refuse_invalid(self.form)
         return Announcement(**self.form.announcement)
+
+    def announce_form(self, data: Any = None) -> AnnounceForm:
+        """Return the form of the release to announce, with the changes that visitors will see."""
+        before = announced_program(self.edition, self.at)
+        with planned(self.edition):
+            return AnnounceForm(pending_release(self.edition, self.at, before), self.edition, data)
 
     def release(self) -> HttpResponse:
         return self.release_changes(choices=self.choices, announcement=self.announcement())
@@ -164,29 +170,62 @@ class WorkingCopyPage:
 
     def release_changes(self, **values: Any) -> HttpResponse:
         result = releasing.release(
-            self.open_working_copy, self.request.user, timezone.now(), seen=self.seen_version, **values
+            self.open_plan,
+            self.request.user,
+            timezone.now(),
+            seen=self.seen,
+            confirmed=self.confirmed,
+            **values,
         )
-        message = ngettext("%(count)d change is public.", "%(count)d changes are public.", result.row_count)
-        message %= {"count": result.row_count}
+        message = ngettext(
+            "%(count)d change is public.", "%(count)d changes are public.", result.change_count
+        )
+        message %= {"count": result.change_count}
         if result.release:
             message += " " + gettext("%(release)s is announced.") % {"release": result.release}
         return self.redirect_with_message(message)
 
-    def plan(self) -> HttpResponse:
+    def plan_release(self) -> HttpResponse:
         self.moment_form = MomentForm(self.request.POST)
         refuse_invalid(self.moment_form)
-        at = self.moment_form.cleaned_data["release_at"]
-        announcement = self.announcement()
+        moment = self.moment_form.cleaned_data["release_at"]
         releasing.plan_release(
-            self.open_working_copy, self.request.user, at, seen=self.seen_version, announcement=announcement
+            self.open_plan,
+            self.request.user,
+            moment,
+            self.at,
+            seen=self.seen,
+            announcement=self.announcement(),
+            confirmed=self.confirmed,
         )
-        tasks.enqueue_release(at)
-        message = gettext("The working copy will be released at %(at)s, with what is changed until then.")
-        return self.redirect_with_message(message % {"at": format_moment(at, self.edition)})
+        tasks.enqueue_release(moment)
+        message = gettext("Everything will be released at %(at)s, with what is changed until then.")
+        return self.redirect_with_message(message % {"at": format_moment(moment, self.edition)})
 
     def unplan(self) -> HttpResponse:
-        releasing.plan_release(self.open_working_copy, self.request.user, None)
+        releasing.cancel_planned_release(self.open_plan)
         return self.redirect_with_message(gettext("No release is planned any more."))
+
+    def undo(self) -> HttpResponse:
+        """Ask for confirmation; then undo the last release."""
+        if self.plan is None:
+            raise RefusedError(gettext("Nothing was released."))
+        if "confirmed" not in self.request.POST:
+            return self.page("undo", gettext("Undo the release"), plan=self.plan, last=self.last_release())
+        seen = parse_key(self.request.POST.get("released_set")) or 0
+        undone = undo.undo_release(self.plan, self.request.user, self.at, seen=seen)
+        message = ngettext(
+            "The release is undone: %(count)d change waits again.",
+            "The release is undone: %(count)d changes wait again.",
+            undone.change_count,
+        )
+        parts = [message % {"count": undone.change_count}]
+        if undone.is_withdrawn:
+            parts.append(gettext("Its announcement is withdrawn."))
+        messages.success(self.request, " ".join(parts))
+        for row in undone.kept:
+            messages.warning(self.request, f"{row.words}: {row.reason}")
+        return redirect(unreleased_address(self.edition))
 
     def discard(self) -> HttpResponse | None:
         """Ask for confirmation; then discard the chosen changes, or all."""
@@ -194,146 +233,99 @@ class WorkingCopyPage:
         if chosen is not None and not chosen:
             raise RefusedError(gettext("Choose the changes that you want to discard."))
         if "confirmed" not in self.request.POST:
-            return self.confirmation(chosen)
-        count = releasing.discard(self.open_working_copy, seen=self.seen_version, chosen=chosen)
+            changes = discarded_labels(self.edition, chosen)
+            title = gettext("Discard unreleased changes")
+            return self.page("discard", title, is_all=chosen is None, changes=changes)
+        count = releasing.discard(self.open_plan, seen=self.seen, chosen=chosen)
         message = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
         return self.redirect_with_message(message % {"count": count})
 
-    def confirmation(self, chosen: list[Key] | None) -> HttpResponse:
-        rows = pending_rows([self.open_working_copy])
-        discarded_rows = [row for key, row in rows.items() if chosen is None or key in chosen]
-        context = self.model_admin.page_context(
+    # Further pages
+
+    def page(self, name: str, title: str, status: int = 200, **context: Any) -> HttpResponse:
+        page_context = self.model_admin.page_context(
             self.request,
-            gettext("Discard changes of the working copy"),
+            title,
             edition=self.edition,
-            copy=self.open_working_copy,
-            seen_version=self.seen_version,
-            is_all=chosen is None,
-            discarded_rows=discarded_rows,
-            back=working_copy_address(self.edition),
+            seen_version=self.seen,
+            back=unreleased_address(self.edition),
+            **context,
         )
-        return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
+        template = f"admin/schedule/release/{name}.html"
+        return TemplateResponse(self.request, template, page_context, status=status).render()
+
+    def ask_about_clashes(self, error: NewClashesError) -> HttpResponse:
+        """Ask whether to release with these new clashes; the answer repeats the request."""
+        repeated = [
+            (name, value)
+            for name, values in self.request.POST.lists()
+            if name not in ("act", "csrfmiddlewaretoken", "confirmed_clashes")
+            for value in values
+        ]
+        return self.page(
+            "new_clashes",
+            gettext("Release with new clashes?"),
+            status=409,
+            clashes=[clash_context(clash) for clash in error.clashes],
+            repeated=repeated,
+            keys=" ".join(error.keys),
+            act=self.request.POST.get("act", ""),
+        )
 
     def redirect_with_message(self, message: str) -> HttpResponse:
         messages.success(self.request, message)
-        return redirect(working_copy_address(self.edition))
+        return redirect(unreleased_address(self.edition))
 
     # The page
 
     def render_page(self) -> HttpResponse:
-        copy = self.copy if self.copy and self.copy.is_open else None
+        plan = self.plan if self.plan and self.plan.changes_wait else None
         context: dict[str, Any] = {
             "edition": self.edition,
             "editions": editions_for(self.request),
-            "copy": copy,
+            "plan": plan,
             "may_release": self.may_release,
             "errors": self.errors,
             "last": self.last_release(),
+            "undoable": undo.undoable_set(self.plan, self.at) if self.plan else None,
         }
-        if copy is not None:
-            context |= self.open_context(copy)
-        title = gettext("Working copy of %(edition)s") % {"edition": self.edition}
+        if plan is not None:
+            context |= self.open_context(plan)
+        title = gettext("Unreleased changes of %(edition)s") % {"edition": self.edition}
         page_context = self.model_admin.page_context(self.request, title, **context)
         status = 409 if self.errors else 200
-        response = TemplateResponse(
-            self.request, "admin/schedule/release/working_copy.html", page_context, status=status
-        )
-        return response.render()
+        template = "admin/schedule/release/unreleased.html"
+        return TemplateResponse(self.request, template, page_context, status=status).render()
 
     def last_release(self) -> str:
-        if self.copy is None or self.copy.released_at is None:
+        if self.plan is None or self.plan.released_at is None:
             return ""
-        return releasing.already_released(self.copy)
+        return releasing.already_released(self.plan)
 
-    def open_context(self, copy: WorkingCopy) -> dict[str, Any]:
-        pending = pending_rows([copy])
-        conflicts = releasing.find_conflicts(pending, releasing.public_rows(pending))
-        page = Paginator([*pending.values()], ROWS_PER_PAGE).get_page(self.request.GET.get("p", ""))
-        referenced_rows = history.referenced_rows([*page, *(conflict.row for conflict in conflicts)])
-        public_labels, clashes_before = RowLabels(referenced_rows), clashes.cached_clashes(self.edition).all
-        with show_working_copy([copy], pending):
-            form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
-            # `form` already has the changes, so only the clashes and labels are read here.
-            clashes_after = clashes.cached_clashes(self.edition).all
-            labels = history.merge_labels(public_labels, RowLabels(referenced_rows))
-        new, solved = clashes.new_and_solved(clashes_before, clashes_after)
-        conflicting_keys = {conflict.row.name for conflict in conflicts}
-        change_sets = copy.sets.exclude(rows=[]).order_by("-pk")
+    def open_context(self, plan: ReleasePlan) -> dict[str, Any]:
+        changes = ChangeList(self.request, self.edition, self.choices)
+        form = self.form if self.form and self.form.is_bound else self.announce_form()
         return {
-            "rows": [
-                {
-                    "line": row.line,
-                    "model_name": content_model(row.model)._meta.verbose_name,
-                    "label": row.label,
-                    "verb": VERBS[row.kind],
-                    "is_changed": row.kind == "changed",
-                    "by": ", ".join(row.by),
-                    "at": format_moment(row.at, self.edition),
-                    "fields": history.change_lines(row, labels, self.edition),
-                    "address": self.address(row),
-                    "is_conflict": row.name in conflicting_keys,
-                }
-                for row in page
-            ],
-            "page_obj": page,
-            "count": len(pending),
-            "conflicts": [self.conflict(conflict, labels) for conflict in conflicts],
-            "form": self.form if self.form and self.form.is_bound else form,
+            **changes.context(),
+            "seen_version": read_version(self.edition.pk),
+            "form": form,
             "text_help_url": reverse("admin:text_help"),
-            "new_clashes": [clash_context(clash) for clash in new[:MAX_LISTED_CLASHES]],
-            "new_clash_count": len(new),
-            "solved_count": len(solved),
-            "sets": [
-                {
-                    "change_set": change_set,
-                    "at": format_moment(change_set.at, self.edition),
-                    "count": len(change_set.rows),
-                    "undo": reverse("admin:take_back", args=[change_set.act])
-                    if may_undo(self.request, change_set)
-                    else "",
-                }
-                for change_set in change_sets
-            ],
-            "planned": format_moment(copy.release_at, self.edition) if copy.release_at else "",
+            "planned": format_moment(plan.release_at, self.edition) if plan.release_at else "",
             "moment_form": self.moment_form,
+            "no_worker": "" if is_worker_running(self.at) else str(releasing.NO_WORKER),
             "preview_url": self.edition.get_preview_url(reverse("schedule:index", args=[self.edition.slug])),
         }
 
-    def address(self, row: PendingRow) -> str:
-        if row.kind == "deleted":
-            return ""
-        meta = content_model(row.model)._meta
-        return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.key])
 
-    def conflict(self, conflict: PendingConflict, labels: RowLabels) -> dict[str, Any]:
-        sides = [
-            shown_value(conflict.row.model, conflict.field, value, labels, self.edition)
-            if conflict.field
-            else ""
-            for value in (conflict.public, conflict.mine)
-        ]
-        return {
-            "name": f"choice-{conflict.line}",
-            "label": conflict.row.label,
-            "field": field_label(conflict.row.model, conflict.field) if conflict.field else "",
-            "public": sides[0],
-            "mine": sides[1],
-            "reason": conflict.reason,
-            "is_deletion": conflict.row.kind == "deleted",
-            "MINE": MINE,
-            "THEIRS": THEIRS,
-            "chosen": self.request.POST.get(f"choice-{conflict.line}", "" if conflict.field else THEIRS),
-        }
-
-
-BUTTONS: dict[str, Callable[[WorkingCopyPage], HttpResponse | None]] = {
-    "open": WorkingCopyPage.open,
-    "close": WorkingCopyPage.close,
-    "release": WorkingCopyPage.release,
-    "release_chosen": WorkingCopyPage.release_chosen,
-    "plan": WorkingCopyPage.plan,
-    "unplan": WorkingCopyPage.unplan,
-    "discard": WorkingCopyPage.discard,
+BUTTONS: dict[str, Callable[[UnreleasedPage], HttpResponse | None]] = {
+    "open": UnreleasedPage.open,
+    "close": UnreleasedPage.close,
+    "release": UnreleasedPage.release,
+    "release_chosen": UnreleasedPage.release_chosen,
+    "plan": UnreleasedPage.plan_release,
+    "unplan": UnreleasedPage.unplan,
+    "undo": UnreleasedPage.undo,
+    "discard": UnreleasedPage.discard,
 }
 
-ReleaseAdmin.pages.append(("working-copy/", "working_copy", working_copy_view))
+ReleaseAdmin.pages.append(("working-copy/", "working_copy", unreleased_view))

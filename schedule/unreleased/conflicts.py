@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from content.array_lookup import AnyOf
 from content.bulk import POSITION, long_texts
 from content.row_values import BATCH_ROWS, read_values_by_key
+from content.unreleased.diversion import set_targets
 from schedule.unreleased.models import UnreleasedChange, waiting_model
 
 MINE, THEIRS = "mine", "theirs"
@@ -78,6 +79,18 @@ def resolve(
             )
         if choice == THEIRS:
             del by_key[conflict.change.pk].values[conflict.field]
+
+
+def drop_fields(change: UnreleasedChange, names: Iterable[str]) -> None:
+    """Leave these fields as they are public, and delete a change of which nothing is left."""
+    for name in names:
+        del change.values[name]
+        change.began.pop(name, None)
+    if change.values or change.on_release:
+        set_targets(change, waiting_model(change.target))
+        change.save()
+    else:
+        change.delete()
 
 
 def locked(changes: Any) -> list[UnreleasedChange]:

@@ -12,8 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.array_lookup import AnyOf
+from content.bulk import POSITION
+from content.history import RowChange, ShownChange
 from content.models import Content
 from content.querysets import ContentQuerySet
+from content.row_values import recorded_fields, values_in_memory
 from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
 
 if TYPE_CHECKING:
@@ -21,6 +24,16 @@ if TYPE_CHECKING:
 
 # The foreign keys of a change to its row, of which exactly one is set.
 TARGETS = ("session", "presentation", "role", "speaker", "paper")
+
+
+class OnRelease(models.TextChoices):
+    """What becomes of a row with the release, besides its values."""
+
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    CANCELLED = "cancelled", _("Canceled")
+    ADDED = "added", _("Added")
+    REMOVED = "removed", _("Removed")
 
 
 class UnreleasedChangeQuerySet(ContentQuerySet["UnreleasedChange"]):
@@ -102,7 +115,9 @@ class UnreleasedChange(Content):
     )
     # What the row's own `on_release` repeats, so that queries can read it: the status that it takes, or
     # `added` or `removed`.
-    on_release = models.CharField(_("with the release"), max_length=9, blank=True)
+    on_release = models.CharField(
+        _("with the release"), max_length=9, blank=True, choices=OnRelease, editable=False
+    )
     values = models.JSONField(_("values"), default=dict, blank=True)
     began = models.JSONField(_("began with"), default=dict, blank=True)
     # The rows that `values` name: they cannot be deleted while the change waits.
@@ -161,6 +176,47 @@ class UnreleasedChange(Content):
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         unmark_rows([self])
         return super().delete(*args, **kwargs)
+
+    @classmethod
+    def shown_changes(cls, change: RowChange) -> list[ShownChange]:
+        """Return the unreleased values before and after; of a change that no longer waits, its author."""
+        own, row = change.model, change.owner.partition(":")[0]
+        if change.kind == RowChange.Kind.DELETED:
+            return [ShownChange(own, name, [change.values.get(name), None]) for name in ("by_name", "at")]
+        pairs = change.values
+        if change.kind == RowChange.Kind.CREATED:
+            pairs = {name: [None, value] for name, value in pairs.items()}
+        before, after = (value or {} for value in pairs.get("values", [{}, {}]))
+        began = {name: value for part in pairs.get("began", []) for name, value in (part or {}).items()}
+        shown = [
+            ShownChange(row, name, [before.get(name, began.get(name)), after.get(name, began.get(name))])
+            for name in {**before, **after}
+            if before.get(name, began.get(name)) != after.get(name, began.get(name))
+        ]
+        if any(pairs.get("on_release", ())):
+            shown.append(ShownChange(own, "on_release", pairs["on_release"]))
+        return shown
+
+    @property
+    def shown_values(self) -> list[ShownChange]:
+        """What the release will change: public and unreleased values; of a new row, its own."""
+        row: Any = self.row
+        model = waiting_model(self.target)
+        label = model._meta.label_lower
+        if is_new(self):
+            fields = recorded_fields(model)
+            values = values_in_memory(row, [name for name in fields if name in row.waiting_fields])
+            return [
+                ShownChange(label, name, [None, value])
+                for name, value in values.items()
+                if value not in (None, "") and name != POSITION
+            ]
+        shown = [
+            ShownChange(label, name, [self.began.get(name), value]) for name, value in self.values.items()
+        ]
+        if self.on_release in (OnRelease.DRAFT, *PUBLIC_STATUSES):
+            shown.append(ShownChange(label, "status", [row.status, self.on_release]))
+        return shown
 
     @property
     def target(self) -> str:

@@ -46,7 +46,7 @@ def refuse_unconfirmed(before: list[Clash], after: list[Clash], confirmed: Colle
 def changed_by_release(
     edition: Edition, changes: Collection[UnreleasedChange]
 ) -> tuple[list[Clash], list[Clash]]:
-    """Return the clashes that a release of all `changes` of an edition would bring, and those it would solve."""
+    """Return the clashes that a release of all `changes` of an edition would bring, and solve."""
     with public_state():
         before = without_added(clashes.cached_clashes(edition).all, changes)
     with planned(edition):

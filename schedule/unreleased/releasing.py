@@ -25,7 +25,7 @@ from content.history.recording import recording
 from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS
 from content.unreleased.diversion import ADDED, REMOVED
-from content.unreleased.plan import planned_columns, publishing, read_version
+from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
 from content.worker import is_worker_running
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
@@ -39,9 +39,6 @@ from schedule.unreleased.new_clashes import (
     refuse_unconfirmed,
     without_added,
 )
-
-# The detail of a release in the history.
-RELEASE_DETAIL = "release of unreleased changes"
 
 
 @dataclass(frozen=True, slots=True)

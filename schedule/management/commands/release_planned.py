@@ -17,5 +17,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: object) -> None:
         at = timezone.now()
         report(at)
-        for plan in [*release_due(at), *release_due_copies(at)]:
-            self.stdout.write(f"Released: {plan.edition}.")
+        editions = [plan.edition for plan in release_due(at)]
+        editions += [copy.edition for copy in release_due_copies(at)]
+        for edition in editions:
+            self.stdout.write(f"Released: {edition}.")

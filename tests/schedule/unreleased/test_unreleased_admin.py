@@ -1,27 +1,31 @@
-"""Tests of the working copy in the admin: pages show and change it; its page releases or discards it."""
+"""Tests of the page of unreleased changes: listing, releasing, planning, discarding, undoing, taking back."""
 
 import re
+from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conference.models import Edition
 from content.history import ChangeSet
 from content.revision import lock
+from content.unreleased.plan import RELEASE_DETAIL, publishing
+from content.worker import MAX_REPORT_AGE, WorkerReport, report
 from papers.models import Paper
-from schedule.models import PendingChanges, Presentation, Release, Room, Session, WorkingCopy
+from schedule.models import Presentation, Release, ReleasePlan, Room, Session, UnreleasedChange
 from schedule.releases import announce
-from schedule.working_copy import release as releasing
-from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
 from tests.access.world import add_member
 from tests.admin_forms import admin_url, run_action
 from tests.schedule.form_data import fields_of
 
 pytestmark = pytest.mark.django_db
+
 PAGE = "/admin/schedule/release/working-copy/"
 
 
@@ -29,210 +33,424 @@ PAGE = "/admin/schedule/release/working-copy/"
 def program(edition: Edition) -> Edition:
     with lock():
         room = make.make_room(edition, "Hall A", slug="hall-a")
+        make.make_room(edition, "Hall B", slug="hall-b")
         for number in (1, 2):
-            session = make.make_session(edition, uid=f"s{number}", title=f"Session {number}", room=room)
+            title, uid = f"Session {number}", f"s{number}"
+            session = make.make_session(edition, uid=uid, title=title, room=room if number == 1 else None)
             for talk in (1, 2):
-                paper = make.make_paper(edition, [f"Author {number}{talk}"], title=f"Paper {number}{talk}")
+                paper = make.make_paper(edition, title=f"Paper {number}{talk}")
                 make.make_presentation(session, paper=paper, uid=f"t{number}{talk}")
     return edition
 
 
 @pytest.fixture
-def copy(admin_client: Client, program: Edition) -> WorkingCopy:
+def plan(admin_client: Client, program: Edition) -> ReleasePlan:
     admin_client.post(PAGE, {"edition": program.pk, "act": "open"})
-    return WorkingCopy.objects.get()
+    return ReleasePlan.objects.get()
 
 
 def get_page(client: Client, path: str = PAGE) -> str:
     return client.get(path).text
 
 
-def form_data(client: Client, path: str, form: str) -> dict[str, Any]:
-    return fields_of(client.get(path), form)
+def get_session(uid: str) -> Session:
+    row: Session = Session.objects.get(uid=uid)
+    return row
 
 
 def save_form(client: Client, row: Any, **fields: Any) -> Any:
     path = admin_url(row, "change")
-    name = f"{row._meta.model_name}_form"
-    return client.post(path, {**form_data(client, path, name), **fields})
+    form = fields_of(client.get(path), f"{row._meta.model_name}_form")
+    return client.post(path, {**form, **fields})
 
 
-def get_session(uid: str) -> Session:
-    return Session.objects.get(uid=uid)
-
-
-def release(client: Client, **fields: Any) -> Any:
+def press(client: Client, act: str, **fields: Any) -> Any:
+    """Press a button of the page, with the values that it shows."""
     page = get_page(client)
+    seen = re.findall(r'name="seen" value="(\w+)"', page)
     data = {
-        "edition": WorkingCopy.objects.get().edition_id,
-        "seen_version": re.findall(r'name="seen_version" value="(\d+)"', page)[0],
-        "seen": re.findall(r'name="seen" value="(\w+)"', page)[0],
+        "edition": ReleasePlan.objects.get().edition_id,
+        "seen_version": re.findall(r'name="seen_version" value="([^"]*)"', page)[0],
+        "seen": seen[0] if seen else "",
         "lines": re.findall(r'name="lines" value="([^"]+)"[^>]* checked', page),
         "title": "",
         "text": "",
-        "act": "release",
-        "announce": "1",
+        "act": act,
     }
     return client.post(PAGE, {**data, **fields})
 
 
-def test_form_saves_into_the_working_copy(admin_client: Client, copy: WorkingCopy, client: Client) -> None:
+def labels() -> list[str]:
+    return [str(change) for change in UnreleasedChange.objects.order_by("pk")]
+
+
+def test_a_form_saves_an_unreleased_change(admin_client: Client, plan: ReleasePlan, client: Client) -> None:
     public_page = client.get("/2021/schedule/").content
     response = save_form(admin_client, get_session("s1"), title="A new title")
-    form_page = get_page(admin_client, admin_url(get_session("s1"), "change"))
+    change = UnreleasedChange.objects.get()
+    page = get_page(admin_client)
 
     assert response.status_code == 302
     assert get_session("s1").title == "Session 1"
-    assert 'value="A new title"' in form_page
-    assert "Working copy: 1 change not released" in form_page
+    assert (change.values, change.began, change.by_name) == (
+        {"title": "A new title"},
+        {"title": "Session 1"},
+        "admin",
+    )
     assert client.get("/2021/schedule/").content == public_page
-    assert "A new title" in get_page(admin_client, admin_url(Session, "changelist"))
+    assert "<div>Title: <del>Session 1</del> → <ins>A new title</ins></div>" in page
+    assert "1 unreleased change" in get_page(admin_client, admin_url(Session, "changelist"))
 
 
-def test_stale_form_is_refused_with_the_value_of_the_working_copy(
-    admin_client: Client, copy: WorkingCopy
-) -> None:
-    row = get_session("s1")
-    path = admin_url(row, "change")
-    data = form_data(admin_client, path, "session_form")
-    save_form(admin_client, row, title="First")
-    response = admin_client.post(path, {**data, "title": "Second"})
-
-    assert response.status_code == 409
-    assert "First" in response.text
-    assert len(pending_rows([copy.__class__.objects.get()])) == 1
-
-
-def test_history_links_to_pending_changes(admin_client: Client, copy: WorkingCopy) -> None:
-    link = f'Pending, not released: <a href="{PAGE}?edition={copy.edition_id}">'
-    histories = [admin_url(get_session(uid), "history") for uid in ("s1", "s2")]
-    save_form(admin_client, get_session("s1"), title="Planned")
-
-    assert [link in get_page(admin_client, path) for path in histories] == [True, False]
-    release(admin_client)
-    assert [link in get_page(admin_client, path) for path in histories] == [False, False]
-
-
-def test_release_publishes_and_announces_the_changes(admin_client: Client, copy: WorkingCopy) -> None:
-    page_before = get_page(admin_client)
+def test_release_publishes_and_announces_the_changes(admin_client: Client, plan: ReleasePlan) -> None:
+    assert "0 unreleased changes" in get_page(admin_client)
     save_form(admin_client, get_session("s1"), title="A new title")
-    page = get_page(admin_client)
-    response = release(admin_client)
-    public_release = Release.objects.get()
+    response = press(admin_client, "release", announce="1")
+    announced = Release.objects.get()
 
-    assert "0 changes not released" in page_before
-    assert "A new title" in page
     assert response.status_code == 302
     assert get_session("s1").title == "A new title"
-    assert public_release.number == 1
-    assert "The working copy is as the public sees it" not in get_page(
-        admin_client, admin_url(Session, "changelist")
+    # The first release lists its changes.
+    assert (announced.number, [(row["kind"], row["key"]) for row in announced.changes]) == (
+        1,
+        [("retitled", "session:s1")],
     )
+    assert "0 unreleased changes" in get_page(admin_client)
 
 
-def test_announced_changes_name_new_rooms(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
-    announce(program, timezone.now())
-    with edit_working_copy([copy]):
-        Session.objects.filter(uid="s1").update(room=make.make_room(program, "The Annex", slug="new-room"))
-
-    pattern = r'<div role="group" aria-labelledby="changes">.*?</div>'
-    (changes,) = re.findall(pattern, get_page(admin_client), re.S)
-    assert "The Annex" in changes
-    assert release(admin_client).status_code == 302
-    assert Release.objects.order_by("-number")[0].changes[0]["after"][2] == "The Annex"
-
-
-def test_second_release_is_refused_and_names_the_first(admin_client: Client, copy: WorkingCopy) -> None:
+def test_second_release_is_refused_and_names_the_first(admin_client: Client, plan: ReleasePlan) -> None:
     save_form(admin_client, get_session("s1"), title="A new title")
-    old_version = WorkingCopy.objects.get().version
-    release(admin_client)
-    data = {"edition": copy.edition_id, "act": "release", "seen_version": old_version}
-    response = admin_client.post(PAGE, data)
+    old = re.findall(r'name="seen_version" value="([^"]*)"', get_page(admin_client))[0]
+    press(admin_client, "release")
+    response = press(admin_client, "release", seen_version=old)
 
     assert response.status_code == 409
     assert "Already released by admin at" in response.text
 
 
-def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
-    save_form(admin_client, get_session("s1"), title="A new title")
-    before = get_page(admin_client, "/2021/sessions/s1/")
-    # This page shows the messages after saving, so that the compared pages have none.
+def test_only_chosen_changes_are_released(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Urgent")
+    save_form(admin_client, get_session("s2"), title="Later")
+    key = UnreleasedChange.objects.get(session__uid="s1").pk
+    press(admin_client, "release_chosen", row=[key])
+
+    assert (get_session("s1").title, get_session("s2").title) == ("Urgent", "Session 2")
+    assert "1 unreleased change<" in get_page(admin_client)
+
+
+def test_discarding_needs_a_confirmation(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Not so")
+    confirmation = press(admin_client, "discard", all="1")
+    count = UnreleasedChange.objects.count()
+    press(admin_client, "discard", all="1", confirmed="1")
+
+    assert "Not so (admin)" in confirmation.text
+    assert (count, UnreleasedChange.objects.count()) == (1, 0)
+    assert get_session("s1").title == "Session 1"
+
+
+def test_changes_are_public_at_once_after_switching_off(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Waits")
+    refused = press(admin_client, "close")
+    press(admin_client, "release")
+    press(admin_client, "close")
+    save_form(admin_client, get_session("s1"), title="At once")
+
+    assert "Release or discard the unreleased changes first." in refused.text
+    assert get_session("s1").title == "At once"
+    assert "Changes of the schedule are public as soon as they are saved." in get_page(admin_client)
+
+
+def test_reading_the_page_writes_and_locks_nothing(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Waits")
     get_page(admin_client)
-    admin_client.get(program.get_preview_url())
-    preview = admin_client.get("/2021/sessions/s1/", follow=True).text
-    day_preview = get_page(admin_client, "/2021/schedule/2021-04-06/")
-    releasing.release(copy, None, timezone.now())
-    after = admin_client.get("/2021/sessions/s1/", follow=True).text
+    with CaptureQueriesContext(connection) as queries:
+        get_page(admin_client)
+    statements = [query["sql"] for query in queries]
 
-    assert "A new title" not in before
-    assert "A new title" in preview
-    assert "1 change isn’t released" in preview
-    assert "A new title" in day_preview
-    assert without_preview_bar(after) == without_preview_bar(preview)
+    assert [sql for sql in statements if not sql.startswith("SELECT")] == []
+    assert [sql for sql in statements if " FOR " in sql] == []
 
 
-def without_preview_bar(markup: str) -> str:
-    markup = re.sub(r'<aside class="preview".*?</aside>', "", markup, flags=re.DOTALL)
-    return re.sub(r"csrf\w+|nonce-\S+", "", markup)
+# Conflicts
 
 
-def test_undo_of_a_bulk_action_drops_its_pending_changes(admin_client: Client, copy: WorkingCopy) -> None:
+@pytest.mark.parametrize(("choice", "title"), [("mine", "Mine"), ("theirs", "Theirs")])
+def test_conflicts_are_shown_and_decided(
+    admin_client: Client, plan: ReleasePlan, choice: str, title: str
+) -> None:
+    save_form(admin_client, get_session("s1"), title="Mine")
+    with publishing():
+        Session.objects.filter(uid="s1").update(title="Theirs")
+    page = get_page(admin_client)
+    refused = press(admin_client, "release")
+    change = UnreleasedChange.objects.get()
+    press(admin_client, "release", **{f"choice-{change.pk}:title": choice})
+
+    assert "Leave what is public: Theirs" in page
+    assert "Release the unreleased value: Mine" in page
+    assert "Choose what holds where both differ." in refused.text
+    assert get_session("s1").title == title
+    assert not UnreleasedChange.objects.exists()
+
+
+# Clashes
+
+
+def make_clash(client: Client) -> None:
+    """Move a session, unreleased, into the room and time of another."""
+    save_form(client, get_session("s2"), room=Room.objects.get(slug="hall-a").pk)
+
+
+def test_new_clashes_ask_for_a_confirmation(admin_client: Client, plan: ReleasePlan) -> None:
+    make_clash(admin_client)
+    page = get_page(admin_client)
+    asked = press(admin_client, "release", announce="1")
+    room_before = get_session("s2").room
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked.text))
+    response = press(admin_client, "release", **fields)
+
+    assert "The release would bring 1 clash:" in page
+    assert asked.status_code == 409
+    assert "Hall A" in asked.text
+    assert room_before is None
+    assert response.status_code == 302
+    assert get_session("s2").room == Room.objects.get(slug="hall-a")
+    assert Release.objects.count() == 1
+
+
+def test_clashes_of_chosen_changes_alone_count(admin_client: Client, plan: ReleasePlan) -> None:
+    make_clash(admin_client)
+    save_form(admin_client, get_session("s1"), title="Harmless")
+    harmless, clashing = (UnreleasedChange.objects.get(session__uid=uid).pk for uid in ("s1", "s2"))
+    responses = [press(admin_client, "release_chosen", row=[key]) for key in (harmless, clashing)]
+
+    assert [response.status_code for response in responses] == [302, 409]
+    assert (get_session("s1").title, get_session("s2").room) == ("Harmless", None)
+
+
+def test_clash_of_a_new_session_asks_too(admin_client: Client, plan: ReleasePlan, program: Edition) -> None:
+    make.make_session(program, uid="s3", title="Late", room=Room.objects.get(slug="hall-a"))
+    asked = press(admin_client, "release")
+
+    assert UnreleasedChange.objects.get().on_release == "published"
+    assert asked.status_code == 409
+    assert get_session("s3").status == "draft"
+
+
+# Planned releases
+
+
+def test_a_plan_needs_a_worker(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Planned")
+    page = get_page(admin_client)
+    refused = press(admin_client, "plan", release_at="2050-01-01T10:00")
+    report(timezone.now() - 2 * MAX_REPORT_AGE)
+    refused_later = press(admin_client, "plan", release_at="2050-01-01T10:00")
+    report()
+    accepted = press(admin_client, "plan", release_at="2050-01-01T10:00")
+
+    assert "No worker has reported in the last two minutes" in page
+    assert [response.status_code for response in (refused, refused_later, accepted)] == [409, 409, 302]
+    assert "Will be released at" in get_page(admin_client)
+    assert WorkerReport.objects.count() == 1
+
+
+def test_planned_release_happens_at_its_time(admin_client: Client, plan: ReleasePlan, capsys: Any) -> None:
+    report()
+    save_form(admin_client, get_session("s1"), title="Planned")
+    past = press(admin_client, "plan", release_at="2020-01-01T10:00")
+    press(admin_client, "plan", release_at="2050-01-01T10:00", announce="1", title="News")
+    call_command("release_planned")
+    early = get_session("s1").title
+    ReleasePlan.objects.update(release_at=timezone.now())
+    # Readers release nothing.
+    get_page(admin_client)
+    get_page(admin_client, admin_url(Session, "changelist"))
+    read = get_session("s1").title
+    call_command("release_working_copies")
+
+    assert "Choose a moment in the future." in past.text
+    assert (early, read, get_session("s1").title) == ("Session 1", "Session 1", "Planned")
+    assert ChangeSet.objects.filter(detail=RELEASE_DETAIL, user_name="admin").exists()
+    assert Release.objects.get().title == "News"
+    assert capsys.readouterr().out == "Released: MLSys 2021.\n"
+
+
+def test_planned_release_with_unconfirmed_clashes_is_refused(admin_client: Client, plan: ReleasePlan) -> None:
+    report()
+    save_form(admin_client, get_session("s1"), title="Planned")
+    press(admin_client, "plan", release_at="2050-01-01T10:00")
+    make_clash(admin_client)
+    ReleasePlan.objects.update(release_at=timezone.now())
+    call_command("release_planned")
+    page = get_page(admin_client)
+
+    assert get_session("s1").title == "Session 1"
+    assert "The planned release was not made:" in page
+    assert "Hall A" in ReleasePlan.objects.get().refusal
+    assert ReleasePlan.objects.get().release_at is None
+
+
+def test_planned_release_with_confirmed_clashes_happens(admin_client: Client, plan: ReleasePlan) -> None:
+    report()
+    make_clash(admin_client)
+    asked = press(admin_client, "plan", release_at="2050-01-01T10:00")
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked.text))
+    response = press(admin_client, "plan", **fields)
+    ReleasePlan.objects.update(release_at=timezone.now())
+    call_command("release_planned")
+
+    assert (asked.status_code, response.status_code) == (409, 302)
+    assert get_session("s2").room == Room.objects.get(slug="hall-a")
+
+
+def test_planned_release_can_be_canceled(admin_client: Client, plan: ReleasePlan) -> None:
+    report()
+    save_form(admin_client, get_session("s1"), title="Planned")
+    press(admin_client, "plan", release_at="2050-01-01T10:00")
+    press(admin_client, "unplan")
+
+    assert ReleasePlan.objects.get().release_at is None
+    assert "Will be released at" not in get_page(admin_client)
+
+
+# Undo
+
+
+def undo_last(client: Client) -> Any:
+    asked = press(client, "undo")
+    fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', asked.text))
+    return client.post(PAGE, {**fields, "act": "undo"}, follow=True)
+
+
+def test_undo_puts_the_work_back_and_withdraws_the_announcement(
+    admin_client: Client, plan: ReleasePlan, program: Edition
+) -> None:
+    announce(program, timezone.now())
+    save_form(admin_client, get_session("s1"), title="Released")
+    press(admin_client, "release", announce="1")
+    has_button = "Undo this release" in get_page(admin_client)
+    response = undo_last(admin_client)
+    change = UnreleasedChange.objects.get()
+
+    assert has_button
+    assert "The release is undone: 1 change waits again. Its announcement is withdrawn." in response.text
+    assert get_session("s1").title == "Session 1"
+    assert (change.values, change.began, change.by_name) == (
+        {"title": "Released"},
+        {"title": "Session 1"},
+        "admin",
+    )
+    assert [row.number for row in Release.objects.all()] == [1]
+    assert "Undo this release" not in get_page(admin_client)
+    press(admin_client, "release", announce="1")
+    assert [row["kind"] for row in Release.objects.get(number=2).changes] == ["retitled"]
+
+
+def test_undo_is_offered_for_a_day(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Released")
+    press(admin_client, "release")
+    ChangeSet.objects.filter(detail=RELEASE_DETAIL).update(at=timezone.now() - timedelta(hours=25))
+
+    assert "Undo this release" not in get_page(admin_client)
+    assert "Already released by admin at" in get_page(admin_client)
+
+
+def test_undo_says_what_stays_because_it_was_changed_since(admin_client: Client, plan: ReleasePlan) -> None:
+    save_form(admin_client, get_session("s1"), title="Released")
+    save_form(admin_client, get_session("s2"), title="Released, too")
+    press(admin_client, "release")
+    with publishing():
+        Session.objects.filter(uid="s1").update(title="Corrected")
+    response = undo_last(admin_client)
+
+    assert "It has been changed since." in response.text
+    assert [get_session(uid).title for uid in ("s1", "s2")] == ["Corrected", "Session 2"]
+    assert "Leave what is public: Corrected" in response.text
+
+
+# Taking back, and the history
+
+
+def test_an_edit_is_taken_back_by_its_author_and_by_those_who_may_release(
+    admin_client: Client, plan: ReleasePlan, client: Client, program: Edition
+) -> None:
+    client.force_login(add_member("editor", program, "editor"))
+    save_form(admin_client, get_session("s1"), title="Chair’s")
+    save_form(client, get_session("s2"), title="Editor’s")
+    chairs, editors = ChangeSet.objects.filter(rows__model="schedule.unreleasedchange").order_by("pk")
+    page = get_page(client)
+
+    assert "Release all now" not in page
+    assert client.post(PAGE, {"edition": program.pk, "act": "release"}).status_code == 403
+    assert f"/admin/acts/{chairs.pk}/take-back/" not in page
+    assert f"/admin/acts/{editors.pk}/take-back/" in page
+    assert client.get(f"/admin/acts/{chairs.pk}/take-back/").status_code == 403
+    assert client.post(f"/admin/acts/{chairs.pk}/take-back/").status_code == 403
+    assert client.post(f"/admin/acts/{editors.pk}/take-back/").status_code == 302
+    assert labels() == ["Session 1"]
+    assert admin_client.post(f"/admin/acts/{chairs.pk}/take-back/").status_code == 302
+    assert labels() == []
+
+
+def test_undo_of_a_bulk_action_takes_its_changes_back(admin_client: Client, plan: ReleasePlan) -> None:
     page = run_action(admin_client, "cancel", [get_session("s1"), get_session("s2")], reason="")
     link = re.findall(r'href="(/admin/acts/\d+/take-back/)"', page)[0]
-    statuses = working_statuses()
+    values = [change.on_release for change in UnreleasedChange.objects.all()]
     preview = get_page(admin_client, link)
     response = admin_client.post(link, follow=True)
 
-    assert statuses == ["cancelled", "cancelled"]
+    assert values == ["cancelled", "cancelled"]
     assert "Session 1" in preview
-    assert "2 changes taken back" in response.text
-    assert working_statuses() == ["published", "published"]
-    assert PendingChanges.objects.count() == 0
+    assert "2 rows reverted" in response.text
+    assert not UnreleasedChange.objects.exists()
+    assert [*Session.objects.values_list("status", "on_release")] == [("published", "")] * 2
 
 
-def working_statuses() -> list[str]:
-    with show_working_copy(open_copies()):
-        return [*Session.objects.order_by("uid").values_list("status", flat=True)]
-
-
-def test_undo_of_a_release_restores_the_public_program(admin_client: Client, copy: WorkingCopy) -> None:
+def test_an_editor_cannot_revert_a_release(
+    admin_client: Client, plan: ReleasePlan, client: Client, program: Edition
+) -> None:
     save_form(admin_client, get_session("s1"), title="Released")
-    release(admin_client)
-    change_set = ChangeSet.objects.get(detail=releasing.RELEASE_DETAIL)
-    response = admin_client.post(f"/admin/acts/{change_set.pk}/take-back/")
+    press(admin_client, "release")
+    act = ChangeSet.objects.get(detail=RELEASE_DETAIL).pk
+    client.force_login(add_member("editor", program, "editor"))
 
-    assert response.status_code == 302
+    assert client.post(f"/admin/acts/{act}/take-back/").status_code == 403
+    assert get_session("s1").title == "Released"
+    assert admin_client.post(f"/admin/acts/{act}/take-back/").status_code == 302
     assert get_session("s1").title == "Session 1"
-    assert pending_rows(open_copies()) == {}
+    assert UnreleasedChange.objects.get().values == {"title": "Released"}
 
 
-def test_timetable_editor_saves_into_the_working_copy(
-    admin_client: Client, copy: WorkingCopy, program: Edition
+def test_history_shows_unreleased_changes_their_authors_and_the_release(
+    admin_client: Client, plan: ReleasePlan, client: Client, program: Edition
 ) -> None:
-    room = make.make_room(program, "Annex", slug="annex")
-    path = "/admin/schedule/session/timetable/?edition=" + str(program.pk)
-    data = form_data(admin_client, path, "timetable")
-    name = f"s{get_session('s1').pk}-room"
-    assert name in data
-    response = admin_client.post(path, {**data, name: room.pk, "_save": "1"})
-    page = get_page(admin_client, response["Location"])
-    public_room = get_session("s1").room
+    link = f'<a href="{PAGE}?edition={plan.edition_id}">unreleased changes</a>'
+    client.force_login(add_member("editor", program, "editor"))
+    save_form(client, get_session("s1"), title="Planned")
+    path = admin_url(get_session("s1"), "history")
+    waiting, other = (
+        get_page(admin_client, path),
+        get_page(admin_client, admin_url(get_session("s2"), "history")),
+    )
+    press(admin_client, "release")
+    released = get_page(admin_client, path)
 
-    assert "saved=" in response["Location"]
-    assert public_room is not None
-    assert public_room.slug == "hall-a"
-    assert re.search(r"/admin/acts/\d+/take-back/", page)
-    with show_working_copy(open_copies()):
-        working_room = get_session("s1").room
-        assert working_room is not None
-        assert working_room.slug == "annex"
+    assert [link in page for page in (waiting, other, released)] == [True, False, False]
+    assert "<caption>Unreleased change “Session 1”</caption>" in waiting
+    assert '<th scope="row">Title</th><td>Session 1</td><td>Planned</td>' in waiting
+    entry = released.partition("release of unreleased changes")[2].partition('<div class="act">')[0]
+    assert '<th scope="row">Title</th><td>Session 1</td><td>Planned</td>' in entry
+    assert '<th scope="row">Changed by</th><td>editor</td>' in entry
 
 
-def test_new_session_with_a_role_is_pending(
-    admin_client: Client, copy: WorkingCopy, program: Edition
-) -> None:
+# Kinds of rows
+
+
+def test_new_session_with_a_role_waits(admin_client: Client, plan: ReleasePlan, program: Edition) -> None:
     path = admin_url(Session, "add") + f"?edition={program.pk}"
-    data = form_data(admin_client, path, "session_form")
+    data = fields_of(admin_client.get(path), "session_form")
     person = make.make_person("Grace Hopper")
     rows = {
         "roles-TOTAL_FORMS": "1",
@@ -242,146 +460,70 @@ def test_new_session_with_a_role_is_pending(
         "roles-0-affiliation": "",
         "roles-0-position": "",
     }
-    response = admin_client.post(path, {**data, "title": "Late", "uid": "late", **rows})
-    pending = pending_rows(open_copies())
-    page = get_page(admin_client, PAGE)
-    address_of_new = re.findall(r'href="(/admin/schedule/session/\d+/change/)"', page)[0]
-
-    assert response.status_code == 302
-    assert not Session.objects.filter(uid="late").exists()
-    assert {row.model for row in pending.values()} == {"schedule.session", "schedule.sessionrole"}
-    assert 'value="Late"' in get_page(admin_client, address_of_new)
-
-
-def test_paper_form_saves_the_title_at_once_and_the_status_as_pending(
-    admin_client: Client, copy: WorkingCopy
-) -> None:
-    paper = Paper.objects.get(title="Paper 11")
-    response = save_form(admin_client, paper, title="Retitled", status="draft")
-    paper.refresh_from_db()
-
-    assert response.status_code == 302
-    assert (paper.title, paper.status) == ("Retitled", "published")
-    assert [row.label for row in pending_rows(open_copies()).values()] == ["Retitled"]
-    assert paper.presentations.count() == 1
-
-
-def test_rooms_on_the_form_of_the_edition_are_pending(
-    admin_client: Client, copy: WorkingCopy, program: Edition
-) -> None:
-    response = save_form(admin_client, program, name="MLSys XXI", **{"rooms-0-name": "Aula"})
-    program.refresh_from_db()
-
-    assert response.status_code == 302
-    assert program.name == "MLSys XXI"
-    assert Room.objects.get().name == "Hall A"
-    assert len(pending_rows(open_copies())) == 1
-
-
-def test_only_chosen_changes_are_released(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, get_session("s1"), title="Urgent")
-    save_form(admin_client, get_session("s2"), title="Later")
-    row = f"schedule.session:{get_session('s1').pk}"
-    release(admin_client, act="release_chosen", row=[row])
-
-    assert (get_session("s1").title, get_session("s2").title) == ("Urgent", "Session 2")
-    assert "1 change not released" in get_page(admin_client)
-
-
-def test_discarding_needs_a_confirmation(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, get_session("s1"), title="Not so")
-    confirmation_page = release(admin_client, act="discard", all="1")
-    count_before = PendingChanges.objects.count()
-    release(admin_client, act="discard", all="1", confirmed="1")
-
-    assert "Session 1" in confirmation_page.text or "Not so" in confirmation_page.text
-    assert (count_before, PendingChanges.objects.count()) == (1, 0)
-
-
-def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, get_session("s1"), title="Planned")
-    refused = release(admin_client, act="plan", release_at="2020-01-01T10:00")
-    release(admin_client, act="plan", release_at="2050-01-01T10:00")
-    page = get_page(admin_client)
-    WorkingCopy.objects.update(release_at=timezone.now())
-    page_after = get_page(admin_client, admin_url(Session, "changelist"))
-
-    assert "Choose a moment in the future." in refused.text
-    assert "Will be released at" in page
-    assert "0 changes not released" in page_after
-    assert get_session("s1").title == "Planned"
-    assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL, user_name="admin").exists()
-
-
-def test_page_shows_clashes_that_a_release_would_bring(admin_client: Client, copy: WorkingCopy) -> None:
-    person = make.make_person("Busy Chair")
-    for uid in ("s1", "s2"):
-        make.add_role(get_session(uid), person, "chair")
-    other = get_session("s2")
-    other.start, other.end = other.start.replace(hour=20), other.end.replace(hour=21)
-    other.save()
-    page_before = get_page(admin_client)
-    row = get_session("s2")
-    start = get_session("s1").start.astimezone(row.edition.zone)
-    save_form(
-        admin_client,
-        row,
-        start_0=f"{start:%Y-%m-%d}",
-        start_1=f"{start:%H:%M}",
-        end_0=f"{start:%Y-%m-%d}",
-        end_1=f"{start:%H:%M}"[:-2] + "50",
+    response = admin_client.post(
+        path, {**data, "title": "Late", "uid": "late", "status": "published", **rows}
     )
-    page_after = get_page(admin_client)
+    page = get_page(admin_client)
+    sets = re.findall(r'href="(/admin/acts/\d+/take-back/)"', page)
 
-    assert "would bring" not in page_before
-    assert "Busy Chair" in page_after
+    assert response.status_code == 302
+    assert (get_session("late").status, get_session("late").on_release) == ("draft", "published")
+    assert labels() == ["Late"]
+    assert f'New: session <a href="{admin_url(get_session("late"), "change")}">Late</a>' in page
+    admin_client.post(sets[0])
+    assert not Session.objects.filter(uid="late").exists()
 
 
-def test_editor_takes_back_only_own_changes_and_cannot_release(
-    admin_client: Client, copy: WorkingCopy, client: Client, program: Edition
+def test_title_of_a_paper_is_public_and_its_publication_waits(
+    admin_client: Client, plan: ReleasePlan, program: Edition
 ) -> None:
-    client.force_login(add_member("editor", program, "editor"))
-    save_form(admin_client, get_session("s1"), title="Chair’s")
-    save_form(client, get_session("s2"), title="Editor’s")
-    page = get_page(client)
-    chairs, editors = PendingChanges.objects.order_by("pk").values_list("act", flat=True)
+    paper = make.make_paper(program, title="Draft", status="draft")
+    response = save_form(admin_client, paper, title="Retitled", status="published")
+    paper = Paper.objects.get(pk=paper.pk)
 
-    assert "Release all now" not in page
-    assert client.post(PAGE, {"edition": program.pk, "act": "release"}).status_code == 403
-    assert client.get(f"/admin/acts/{chairs}/take-back/").status_code == 403
-    assert client.post(f"/admin/acts/{editors}/take-back/").status_code == 302
-    assert [row.label for row in pending_rows(open_copies()).values()] == ["Chair’s"]
+    assert response.status_code == 302
+    assert (paper.title, paper.status, paper.on_release) == ("Retitled", "draft", "published")
+    assert labels() == ["Retitled"]
+    press(admin_client, "release")
+    assert Paper.objects.get(pk=paper.pk).status == "published"
 
 
-def test_pending_changes_are_hidden_from_chairs_of_other_editions(
-    admin_client: Client, copy: WorkingCopy, client: Client
-) -> None:
-    other = add_member("other", make.make_edition(2022), "chair")
-    save_form(admin_client, get_session("s1"), title="Pending")
-    choices = {"app_label": "schedule", "model_name": "presentation", "field_name": "session", "term": "Pend"}
-    pages = ("/admin/", admin_url(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
-    client.force_login(other)
+def test_withdrawing_a_paper_is_public_at_once(admin_client: Client, plan: ReleasePlan) -> None:
+    paper = Paper.objects.get(title="Paper 11")
+    save_form(admin_client, paper, status="draft")
 
-    assert "Pending" in get_page(admin_client, pages[2])
-    for path in pages:
-        response = client.get(path)
-        assert response.status_code == 200
-        assert b"Pending" not in response.content
-        assert b"not released" not in response.content
+    assert Paper.objects.get(pk=paper.pk).status == "draft"
+    assert not UnreleasedChange.objects.exists()
 
 
-def test_anonymous_requests_make_no_planned_release(copy: WorkingCopy, client: Client) -> None:
-    releasing.plan_release(copy, None, timezone.now(), announcement=releasing.Announcement("News"))
-    for send in (client.get, client.post):
-        assert send(admin_url(Session, "changelist")).status_code == 302
-
-    assert not Release.objects.exists()
-
-
-def test_deleted_paper_is_public_at_once(admin_client: Client, copy: WorkingCopy) -> None:
+def test_deleted_paper_is_public_at_once(admin_client: Client, plan: ReleasePlan) -> None:
     paper = Paper.objects.get(title="Paper 11")
     save_form(admin_client, Presentation.objects.get(uid="t11"), board="7")
     admin_client.post(admin_url(paper, "delete"), {"post": "yes"})
 
     assert not Presentation.objects.filter(uid="t11").exists()
-    assert "deleted from the public program meanwhile" in get_page(admin_client)
+    assert not UnreleasedChange.objects.exists()
+
+
+# Access
+
+
+def test_unreleased_changes_are_hidden_from_chairs_of_other_editions(
+    admin_client: Client, plan: ReleasePlan, client: Client
+) -> None:
+    save_form(admin_client, get_session("s1"), title="Waiting title")
+    client.force_login(add_member("other", make.make_edition(2022), "chair"))
+
+    for path in ("/admin/", admin_url(Session, "changelist"), f"{PAGE}?edition={plan.edition_id}"):
+        text = get_page(client, path)
+        assert ("Waiting title" in text, "1 unreleased change" in text) == (False, False)
+
+
+def test_session_chair_is_not_shown_the_bar(
+    admin_client: Client, plan: ReleasePlan, client: Client, program: Edition
+) -> None:
+    save_form(admin_client, get_session("s1"), title="Waiting title")
+    client.force_login(add_member("leader", program, "session_chair"))
+
+    assert client.get(PAGE).status_code == 403
+    assert "unreleased change" not in get_page(client, "/admin/")
