@@ -16,6 +16,7 @@ from content.row_values import (
     BATCH_ROWS,
     Values,
     is_recorded,
+    label_relations,
     linked_keys,
     many_to_many_fields,
     owner_fields,
@@ -103,7 +104,7 @@ def _unrecorded_rows(collector: Collector) -> list[tuple[type[models.Model], Val
 
 def _record_deleted(log: Log, model: "type[Content]", keys: set[int], direct_keys: set[int]) -> None:
     fields = recorded_fields(model)
-    related = [name for name, field in fields.items() if field.is_relation]
+    related = label_relations(model)
     linked_by_field = {name: linked_keys(model, name, keys) for name in many_to_many_fields(model)}
     for name, linked in linked_by_field.items():
         advance_for_links(model, name, set().union(*linked.values()))

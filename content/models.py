@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from content import deletion, revision
-from content.history import ChangeSet, RowChange, recording
+from content.history import ChangeSet, RowChange, ShownChange, recording
 from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, is_ordered
@@ -23,8 +23,18 @@ from content.row_values import (
     related_model,
     values_in_memory,
 )
+from content.worker import WorkerReport
 
-__all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
+__all__ = [
+    "ChangeSet",
+    "Content",
+    "Invalidation",
+    "RowChange",
+    "SiteRevision",
+    "Status",
+    "WorkerReport",
+    "ends_before_start",
+]
 
 # Embeddings, overrides and isolates: they reorder the text that follows, and programs do not need them.
 DIRECTION_MARKS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
@@ -57,6 +67,10 @@ class Content(models.Model):
     # The foreign keys to the rows whose forms and history show this row, the nearest first. They are
     # needed if `edition_lookup` does not begin with them.
     part_of: ClassVar[tuple[str, ...]] = ()
+    # Whether the history stores the first values of rows, which can change after they are gone.
+    keeps_first_values: ClassVar[bool] = False
+    # The relations that `__str__()` reads; `None`: all foreign keys.
+    label_relations: ClassVar[tuple[str, ...] | None] = None
     # Fields that affect only the text shown, not whether or where the row is shown.
     descriptive_fields: ClassVar[tuple[str, ...]] = ()
     # The rule for when rows were public, evaluated on the history; `None` if other models decide it.
@@ -144,6 +158,12 @@ class Content(models.Model):
             return deletion.delete(
                 [self], self, log, [self.get_edition_key()], using=using, keep_parents=keep_parents
             )
+
+    @classmethod
+    def shown_changes(cls, change: RowChange) -> list[ShownChange]:
+        """Return the fields that the history shows of a recorded change."""
+        pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
+        return [ShownChange(change.model, name, pair) for name, pair in pairs.items()]
 
     def derive(self) -> None:
         """Compute the derived fields, such as rendered text and sort keys."""

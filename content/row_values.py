@@ -75,6 +75,14 @@ def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
 
 
 @cache
+def label_relations(model: "type[Content]") -> tuple[str, ...]:
+    """Return the relations that labels of the rows read, to fetch them with the rows."""
+    if model.label_relations is not None:
+        return model.label_relations
+    return tuple(name for name, field in recorded_fields(model).items() if field.is_relation)
+
+
+@cache
 def many_to_many_fields(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
     """Return the many-to-many fields on either side, by the name of the relation on this model."""
     fields = {field.name: field for field in model._meta.local_many_to_many}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from itertools import batched
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin import AdminSite
@@ -37,6 +38,13 @@ from content.history.revert import (
 from content.history.timeline import RowLabels, change_set_rows, field_changes, referenced_keys
 from content.request_keys import parse_key
 from content.row_values import BATCH_ROWS, recorded_fields
+from content.unreleased.plan import (
+    RELEASE_DETAIL,
+    change_model,
+    has_unreleased_rows,
+    publishing,
+    target_names,
+)
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import MAX_NAMED_ROWS, with_undo_link
 from editorial.current_edition import edition_of, format_moment, working_on
@@ -94,11 +102,19 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             page_obj=page,
             edition=edition,
             can_restore=self.may_change_all_fields(request, row),
-            pending=next(filter(None, (find_page(request, row) for find_page in PENDING_CHANGES)), ""),
+            has_unreleased_changes=self.has_unreleased_changes(request, row),
             **(extra_context or {}),
         )
         with working_on(edition):
             return TemplateResponse(request, "admin/history.html", context).render()
+
+    def has_unreleased_changes(self, request: HttpRequest, row: M) -> bool:
+        """Return whether changes of the row wait on a page that the user may see. One query."""
+        changes, name = change_model(), target_names().get(self.opts.label_lower)
+        if name is None or not access_for(request).may_all_rows("view", changes, edition_of(row)):
+            return False
+        is_waiting: bool = changes._base_manager.filter(**{name: row.pk}).exists()
+        return is_waiting
 
     def history_row(self, request: HttpRequest, object_id: str) -> M:
         """Return the row. Raises `PermissionDenied` or `Http404` if the user may not see it."""
@@ -279,20 +295,28 @@ UNDOABLE = (Origin.ACTION, Origin.UNDO)
 UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 
 
-# Functions for the page with unreleased changes of a row, or an empty string. Registered by apps.
-PENDING_CHANGES: list[Callable[[HttpRequest, Model], str]] = []
-
-# Functions for the response to a revert of changes outside the history, or `None`. Registered by apps.
-UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
-
-
 def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     """Preview the revert of a change set; with POST, do it."""
-    for handle in UNDO_HANDLERS:
-        if (response := handle(request, act, site)) is not None:
-            return response
-    change_sets = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
-    change_set = get_object_or_404(change_sets, pk=act)
+    change_set = get_object_or_404(ChangeSet, pk=act, reference="")
+    is_release = change_set.detail == RELEASE_DETAIL
+    if not is_release and change_set.origin not in UNDOABLE and not has_unreleased_rows(change_set):
+        raise Http404("Only actions and unreleased changes can be reverted here.")
+    if not may_take_back(request, change_set):
+        raise PermissionDenied
+    with publishing() if is_release else nullcontext():
+        return revert_page(request, change_set, site)
+
+
+def may_take_back(request: HttpRequest, change_set: ChangeSet) -> bool:
+    """Return whether the user may revert an action or own edit, or if they may release, all edits."""
+    is_release = change_set.detail == RELEASE_DETAIL
+    is_own = change_set.user_id is not None and change_set.user_id == request.user.pk
+    if not is_release and (is_own or change_set.origin in UNDOABLE):
+        return True
+    return access_for(request).may_all_rows("change", change_model(), edition_changed(change_set))
+
+
+def revert_page(request: HttpRequest, change_set: ChangeSet, site: AdminSite) -> HttpResponse:
     permitted = Permitted(request, site, change_set)
     errors: list[str] = []
     if request.method == "POST":
@@ -307,7 +331,7 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
                 messages.success(request, with_undo_link(undo_message(plan), undo_set))
             else:
                 messages.warning(request, _("Nothing was reverted."))
-            return redirect(address_after_undo(change_set))
+            return redirect(address_after_undo(request, change_set))
     plan = undo_plan(change_set, permitted, by_row=True)
     if not plan.is_permitted:
         raise PermissionDenied
@@ -320,7 +344,7 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
         "count": len(plan.steps),
         "reverted_groups": reverted_groups(plan),
         "kept_groups": kept_groups(plan),
-        "list_url": address_after_undo(change_set),
+        "list_url": address_after_undo(request, change_set),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 
@@ -331,12 +355,19 @@ def edition_changed(change_set: ChangeSet) -> Edition | None:
     return get_edition_model().objects.filter(pk=row.edition_key or 0).first() if row else None
 
 
-def address_after_undo(change_set: ChangeSet) -> str:
+def address_after_undo(request: HttpRequest, change_set: ChangeSet) -> str:
     """Return the page that a redirect function names, else the list of the first changed row."""
     if address := next(filter(None, (page_of(change_set) for page_of in UNDO_REDIRECTS)), ""):
         return address
     row = change_set.rows.order_by("pk").first()
-    return reverse(f"admin:{row.model.replace('.', '_')}_changelist") if row else reverse("admin:index")
+    if row is None:
+        return reverse("admin:index")
+    model = row.model
+    if model == change_model()._meta.label_lower:
+        if access_for(request).may_all_rows("view", change_model(), edition_changed(change_set)):
+            return reverse("admin:schedule_release_working_copy", query={"edition": row.edition_key})
+        model = row.owner.partition(":")[0]
+    return reverse(f"admin:{model.replace('.', '_')}_changelist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +396,8 @@ class Permitted:
 
     def visible_keys(self, model: type[Content], action: str, keys: list[int]) -> set[int]:
         """Return the keys of those rows that the user sees in lists."""
+        if model is change_model():
+            return {*keys}
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
         visible: set[int] = set()
         for batch in batched(keys, BATCH_ROWS, strict=False):
@@ -375,12 +408,22 @@ class Permitted:
     def may(self, step: RevertStep) -> bool:
         """Return whether a step is allowed. Users may restore rows without an edition that they deleted."""
         access, action = access_for(self.request), STEP_ACTIONS[step.kind]
+        if step.model is change_model():
+            return self.may_change_unreleased(access, step)
         model_admin = self.site.get_model_admin(step.model)
         if not getattr(model_admin, f"has_{action}_permission")(self.request, step.row):
             return False
         if step.row is None and step.model in SCOPES and not access.may_everywhere(action, step.model):
             return bool(self.act.user_id == self.request.user.pk)
         return is_step_allowed(access, step)
+
+    def may_change_unreleased(self, access: Access, step: RevertStep) -> bool:
+        """Return whether the user may release the change, or made it and may change its row."""
+        change: Any = step.row or restored_version(step)
+        if access.may("change", step.model, change):
+            return True
+        is_own = self.act.user_id is not None and self.act.user_id == self.request.user.pk
+        return is_own and access.may("change", type(change.row), change.row)
 
 
 def undo_message(plan: RevertPlan) -> str:

@@ -31,8 +31,9 @@ from content.models import Ordered
 from content.ordering import move_to, position_sort_key, reorder
 from content.request_keys import parse_key
 from content.times import validate_year
-from content.unreleased.plan import planned
+from content.unreleased.plan import planned, waiting_editions
 from content.unreleased.rows import Releasable
+from content.unreleased.timing import StatusTiming, status_timing
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
 from editorial.current_edition import (
@@ -231,7 +232,16 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         with planned(edition, for_edits=request.method == "POST") as plan:
             if plan is not None:
                 vars(request).pop("rows_of_page", None)
-            yield
+            with status_timing(self.chosen_timing(request, edition)):
+                yield
+
+    def chosen_timing(self, request: HttpRequest, edition: Edition) -> StatusTiming:
+        """Return when new statuses take effect; offer the choice to those who may release the edition."""
+        may_release = access_for(request).may_inline("add", apps.get_model("schedule", "Release"), edition)
+        timings = [*StatusTiming] if may_release and waiting_editions([edition.pk]) else []
+        vars(request)["status_timings"] = timings
+        chosen = request.POST.get("_status_timing")
+        return next((timing for timing in timings if timing == chosen), StatusTiming.USUAL)
 
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None

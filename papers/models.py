@@ -122,6 +122,8 @@ class Paper(Releasable, Content):
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail", "on_release")
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
+    # A deleted paper is gone at once, with its presentations.
+    removal_waits: ClassVar[bool] = False
     descriptive_fields: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 
     class Status(models.TextChoices):

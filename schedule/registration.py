@@ -40,6 +40,7 @@ from schedule.models import (
     SessionRole,
     Speaker,
     Unavailability,
+    UnreleasedChange,
 )
 from schedule.schedule_filters import used_days, used_kinds
 from schedule.working_copy.block import open_copies, show_working_copy
@@ -120,7 +121,7 @@ grant([Room, SessionKind, SessionRole], ALL, ALL, ALL, VIEW, VIEW, track_chair=V
 grant([Speaker], ALL, ALL, ALL, VIEW, VIEW)
 grant([Session], ALL, ALL, ALL, CHANGE, VIEW, track_chair=VIEW)
 grant([Presentation], ALL, ALL, ALL, CHANGE, VIEW, track_chair=CHANGE)
-grant([Release], ALL, ALL, VIEW, NONE, VIEW)
+grant([Release, UnreleasedChange], ALL, ALL, VIEW, NONE, VIEW)
 # These contain e-mail addresses and private notes.
 grant([ProgramInvitation, Unavailability], ALL, ALL, ALL, NONE, NONE, private_viewer=VIEW)
 restrict(Role.SESSION_CHAIR, Session, ["abstract", "stream_url", "chat_url", "recording_url"])

@@ -22,6 +22,7 @@ from conference.feeds import MAX_ENTRIES, EditionFeed, writable
 from conference.models import Edition
 from conference.page_metadata import absolute
 from content import revision
+from content.unreleased.plan import public_state
 from papers.rows import UNSCHEDULED
 from schedule.entries import Status
 from schedule.models import Release, Session
@@ -311,9 +312,9 @@ class PendingRelease:
 def snapshot(edition: Edition, at: datetime) -> Snapshot:
     """Return the rows of an edition that are public at a moment. Three queries."""
     columns = ("uid", "title", "start", "end", "room__slug", "status")
-    sessions = edition.sessions.published(at).order_by().values_list(*columns, "parent__uid")
+    sessions = edition.sessions.published(at).order_by().rows(*columns, "parent__uid")
     presentations = edition.presentations.published(at).order_by()
-    talks = presentations.values_list(*columns, "session__uid", "paper__uid")
+    talks = presentations.rows(*columns, "session__uid", "paper__uid")
     papers = edition.papers.published(at).order_by().values_list("uid", "title")
     # Sort by unique identifier here, because a database takes much longer.
     return Snapshot(
@@ -340,15 +341,27 @@ def _snapshot_row(
     )
 
 
-def pending_release(edition: Edition, at: datetime) -> PendingRelease:
-    """Return the content of a release at this moment."""
+def announced_program(edition: Edition, at: datetime) -> Snapshot:
+    """Return the program as it was last announced, else as it is public: what a release compares with."""
+    last_release = edition.releases.order_by("-number").first()
+    if last_release is None or last_release.snapshot is None:
+        with public_state():
+            return snapshot(edition, at)
+    return Snapshot({key: SnapshotRow.read(row) for key, row in last_release.snapshot.items()})
+
+
+def pending_release(edition: Edition, at: datetime, before: Snapshot | None = None) -> PendingRelease:
+    """Return the content of a release at this moment.
+
+    `before` is the program that it changes, if not that of the last release. Without either, it is the first
+    one, and lists no changes.
+    """
     program = snapshot(edition, at)
     last_release = edition.releases.order_by("-number").first()
     number = last_release.number + 1 if last_release else 1
-    if last_release is None or last_release.snapshot is None:
-        return PendingRelease(number, program, None, [])
-    announced = Snapshot({key: SnapshotRow.read(row) for key, row in last_release.snapshot.items()})
-    return PendingRelease(number, program, announced, find_changes(announced, program))
+    if before is None and last_release is not None and last_release.snapshot is not None:
+        before = Snapshot({key: SnapshotRow.read(row) for key, row in last_release.snapshot.items()})
+    return PendingRelease(number, program, before, find_changes(before, program) if before else [])
 
 
 def announce(
@@ -359,11 +372,12 @@ def announce(
     *,
     without: Collection[str] = (),
     notes: Mapping[str, str] = MappingProxyType({}),
+    before: Snapshot | None = None,
 ) -> Release:
     """Create a release of the public program, `without` these lines, and with the chairs' notes by line."""
     with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
-        pending = pending_release(edition, at)
+        pending = pending_release(edition, at, before)
         changes = [
             replace(change, note=notes.get(change.line, ""))
             for change in pending.changes

@@ -80,9 +80,10 @@ def preview_bar(request: HttpRequest) -> dict[str, object] | None:
     edition: Edition | None = vars(request).get("preview")
     if edition is None:
         return None
+    plan = vars(request).get("plan")
     return {
         "edition": edition,
-        "working_copy": vars(request).get("working_copy"),
+        "change_count": plan.change_count if plan else 0,
         "public_url": public_address(edition, request.get_full_path()),
         "desk_url": f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}",
     }

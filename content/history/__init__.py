@@ -4,13 +4,22 @@
 values and its changes. A deleted row is stored with all values.
 """
 
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+
+class ShownChange(NamedTuple):
+    """A changed field, as a page shows it: the label of its model, its name, its two values."""
+
+    model: str
+    name: str
+    pair: Sequence[object]
 
 
 class Origin(models.TextChoices):
@@ -81,7 +90,8 @@ class RowChangeQuerySet(models.QuerySet["RowChange"]):
 class RowChange(models.Model):
     """The change of one row in a change set.
 
-    `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none.
+    `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none,
+    unless its model keeps first values.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("label", "values")

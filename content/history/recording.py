@@ -30,6 +30,7 @@ from content.row_values import (
     owner_fields,
     owner_names,
     read_values_by_key,
+    recorded_fields,
     values_in_memory,
 )
 
@@ -118,6 +119,8 @@ class Log:
             self._put(key, None, created=True)
         else:
             change = _new_row_change(Kind.CREATED, model, row.pk, owners, row.get_edition_key())
+            if model.keeps_first_values:
+                change.values = values_in_memory(row, recorded_fields(model))
             self._put(key, change, created=True)
 
     def record_changed(
@@ -130,6 +133,8 @@ class Log:
         }
         pending = self.pending.get(row_key)
         if row_key in self.created or not (changes or pending):
+            if pending is not None and pending.values:
+                pending.values |= after
             return
         new_owners = owner_names(model, {**before, **after})
         if pending is not None and pending.kind == Kind.CHANGED:

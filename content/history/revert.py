@@ -40,6 +40,7 @@ from content.row_values import (
     relation_targets,
     values_in_memory,
 )
+from content.unreleased.plan import change_model
 
 type Targets = dict[type[Content], dict[int, Content]]
 # Returns the steps that a user has permission for.
@@ -159,9 +160,13 @@ def _is_dependent(change: RowChange, names: set[str]) -> bool:
 
 
 def version_plan(row: Model, change_set: int) -> list[RevertStep]:
-    """Plan to revert the editable fields of a row and its parts to their state after this change set."""
+    """Plan to revert the editable fields of a row and its parts to their state after this change set.
+
+    Where changes wait, this becomes an unreleased change; those that wait already are no parts of the row.
+    """
     label = row._meta.label_lower
     later_changes = RowChange.objects.filter(change_set__gt=change_set)
+    later_changes = later_changes.exclude(model=change_model()._meta.label_lower)
     row_changes = [
         *later_changes.filter(model=label, object_id=row.pk),
         *later_changes.of_parts(f"{label}:{row.pk}"),
@@ -249,6 +254,33 @@ def _validate_earlier(step: RevertStep, recorded: dict[str, list[Any]], targets:
         return _("The row it belonged to no longer exists.")
     step.accepted = earlier_values(step, targets)
     return apply_and_validate(step.row, step.accepted)
+
+
+def accept_plain_steps(steps: Iterable[RevertStep]) -> None:
+    """Validate changed rows that need no restored row or unique value, so that they are written in bulk."""
+    restored = {(step.model, step.key) for step in steps if step.kind == "bring back"}
+    plain_steps = [
+        step
+        for step in steps
+        if step.kind == "change"
+        and not step.pairs.keys() & (singly_saved_fields(step.model) - {*step.model.derived_from})
+    ]
+    # Only rows whose rendered text changes need the fields from which it is derived.
+    derived_keys = keys_by_model(
+        step for step in plain_steps if step.pairs.keys() & {*step.model.derived_from}
+    )
+    targets, rows_by_key = earlier_targets(plain_steps), dict[tuple[type[Content], int], Content]()
+    for model, keys in keys_by_model(plain_steps).items():
+        derived = derived_keys.get(model, set())
+        rows = fetch_rows(model, keys - derived) + fetch_rows(model, derived, model.derived_from)
+        rows_by_key |= {(model, row.pk): row for row in rows}
+    for step in plain_steps:
+        row = rows_by_key.get((step.model, step.key))
+        if row is None or _target_keys(step) & restored:
+            continue
+        values = earlier_values(step, targets)
+        if not apply_and_validate(row, values):
+            step.row, step.accepted = row, values
 
 
 def earlier_values(step: RevertStep, targets: Targets) -> Values:

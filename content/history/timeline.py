@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from content.history import ChangeSet, RowChange
-from content.row_values import content_model, many_to_many_fields, recorded_fields
+from content.row_values import content_model, label_relations, many_to_many_fields, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -33,7 +33,7 @@ class RowLabels:
             keys_by_label[label].add(key)
         for label, keys in keys_by_label.items():
             model = content_model(label)
-            related = [name for name, field in recorded_fields(model).items() if field.is_relation]
+            related = label_relations(model)
             rows = model._base_manager.filter(pk__in=keys)
             for row in rows.select_related(*related) if related else rows:
                 self.labels[label, row.pk] = str(row)
@@ -70,22 +70,25 @@ def change_set_rows(
     rows = [change for change in changes if change.change_set_id in rows_by_change_set]
     labels = RowLabels(pair for change in rows for pair in _labeled_keys(change))
     for change in sorted(rows, key=lambda change: (change.owner != "", change.model, change.pk)):
-        pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
+        model = content_model(change.model)
         rows_by_change_set[change.change_set_id]["rows"].append({
-            "model_name": str(content_model(change.model)._meta.verbose_name),
+            "model_name": str(model._meta.verbose_name),
             "label": change.label or labels.get_label(*change.key),
             "kind": change.kind,
             "verb": str(RowChange.Kind(change.kind).label),
-            "lines": field_changes(change.model, pairs, labels, edition),
+            "lines": [
+                line
+                for shown in model.shown_changes(change)
+                for line in field_changes(shown.model, {shown.name: shown.pair}, labels, edition)
+            ],
         })  # fmt: skip
     return list(rows_by_change_set.values())
 
 
 def _labeled_keys(change: RowChange) -> Iterable[tuple[str, int]]:
     yield change.key
-    for name, recorded in change.values.items():
-        values = recorded if change.kind == RowChange.Kind.CHANGED else [recorded]
-        yield from referenced_keys(change.model, name, values)
+    for shown in content_model(change.model).shown_changes(change):
+        yield from referenced_keys(*shown)
 
 
 def referenced_keys(label: str, name: str, values: Iterable[object]) -> Iterator[tuple[str, int]]:
@@ -97,7 +100,7 @@ def referenced_keys(label: str, name: str, values: Iterable[object]) -> Iterator
 
 
 def field_changes(
-    label: str, pairs: Mapping[str, list[object]], labels: RowLabels, edition: Edition | None
+    label: str, pairs: Mapping[str, Sequence[object]], labels: RowLabels, edition: Edition | None
 ) -> list[dict[str, str]]:
     """Return the label of each field of a row, and its two values as HTML."""
     changes = []

@@ -352,7 +352,7 @@ def remember(row: Any) -> None:
 
 def remove_with_release(model: Any, keys: Collection[int]) -> set[int]:
     """Let the deletion of public rows wait; return their keys. Rows that are not public are left out."""
-    if plan.is_publishing() or not keys:
+    if plan.is_publishing() or not keys or not model.removal_waits:
         return set()
     rows = model._base_manager.filter(AnyOf("pk", keys))
     editions = waiting_editions({*rows.values_list(model.edition_lookup, flat=True).distinct()})

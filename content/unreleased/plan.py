@@ -24,12 +24,16 @@ from content.row_values import position_key, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
+    from content.history import ChangeSet
     from schedule.models import Room, Session
 
 # In `on_release`: the row is removed with the release.
 REMOVED = "removed"
 
 type Columns = dict[str, Any]
+
+# The detail of a release in the history.
+RELEASE_DETAIL = "release of unreleased changes"
 
 
 class Group(NamedTuple):
@@ -64,6 +68,20 @@ def target_names() -> dict[str, str]:
     return {model._meta.get_field(name).related_model._meta.label_lower: name for name in model.part_of}
 
 
+def has_unreleased_rows(change_set: "ChangeSet") -> bool:
+    """Return whether a change set made unreleased changes, or rows that wait for a release."""
+    model = change_model()
+    if change_set.rows.filter(model=model._meta.label_lower).exists():
+        return True
+    created = change_set.rows.filter(kind="created")
+    return any(
+        model._base_manager.filter(
+            **{f"{name}__in": created.filter(model=label).order_by().values("object_id")}
+        ).exists()
+        for label, name in target_names().items()
+    )
+
+
 def planned_columns(model: Any, edition: "Edition", values: Mapping[str, Any]) -> Columns:
     """Return the columns of unreleased values, with those that are derived from them."""
     fields = recorded_fields(model)
@@ -85,6 +103,10 @@ class Plan:
             self.columns.setdefault(label, {})[key] = planned_columns(
                 apps.get_model(label), self.edition, values
             )
+
+    @property
+    def change_count(self) -> int:
+        return int(self.version.partition(".")[0])
 
     def learn(self, label: str, key: int, values: Mapping[str, Any]) -> None:
         """Take over what a write in the block has changed."""

@@ -21,6 +21,8 @@ class Releasable(models.Model):
 
     # The fields of public rows whose changes wait.
     waiting_fields: ClassVar[frozenset[str]] = frozenset()
+    # Whether the deletion of public rows waits.
+    removal_waits: ClassVar[bool] = True
 
     # The status that it takes with the next release, or `added` or `removed`; empty if it keeps its status.
     on_release = models.CharField(

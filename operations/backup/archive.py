@@ -151,7 +151,7 @@ def copy_stream(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[in
 
 # Not archived: the index is rebuilt, sessions end, tasks must not run twice, and uploads expire in a day.
 EXCLUDED_APPS = frozenset(("django_tasks_database", "search", "sessions"))
-EXCLUDED_TABLES = frozenset(("accounts.accountsession", "exchange.uploadpart"))
+EXCLUDED_TABLES = frozenset(("accounts.accountsession", "content.workerreport", "exchange.uploadpart"))
 
 
 def archived_models(apps: "Apps | StateApps") -> "Iterator[type[Model]]":

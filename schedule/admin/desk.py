@@ -176,5 +176,5 @@ ADD_LINKS += [
     AddLink(ProgramInvitation, _("Invite a speaker or chair"), "admin:schedule_programinvitation_add"),
     AddLink(Unavailability, _("Add a time when not available"), "admin:schedule_unavailability_add"),
     AddLink(Release, _("Announce a release"), "admin:schedule_release_add", publishes=True),
-    AddLink(Release, _("Working copy"), "admin:schedule_release_working_copy", publishes=True),
+    AddLink(Release, _("Unreleased changes"), "admin:schedule_release_working_copy", publishes=True),
 ]

@@ -221,7 +221,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
     search_fields = ["title", "text"]
     form = ReleaseForm
     readonly_fields = ["edition", "number"]
-    # Other modules add theirs, such as that of the working copy.
+    # Other modules add theirs, such as that of unreleased changes.
     pages: ClassVar[list[AdminPage]] = []
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),

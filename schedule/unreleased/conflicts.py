@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from content.array_lookup import AnyOf
-from content.bulk import POSITION
-from content.row_values import read_values_by_key
+from content.bulk import POSITION, long_texts
+from content.row_values import BATCH_ROWS, read_values_by_key
+from content.unreleased.diversion import set_targets
 from schedule.unreleased.models import UnreleasedChange, waiting_model
 
 MINE, THEIRS = "mine", "theirs"
@@ -79,18 +81,35 @@ def resolve(
             del by_key[conflict.change.pk].values[conflict.field]
 
 
+def drop_fields(change: UnreleasedChange, names: Iterable[str]) -> None:
+    """Leave these fields as they are public, and delete a change of which nothing is left."""
+    for name in names:
+        del change.values[name]
+        change.began.pop(name, None)
+    if change.values or change.on_release:
+        set_targets(change, waiting_model(change.target))
+        change.save()
+    else:
+        change.delete()
+
+
 def locked(changes: Any) -> list[UnreleasedChange]:
-    """Return these changes and lock them with their rows, each in the order of their keys."""
+    """Return these changes with their rows, and lock both, each in the order of their keys."""
     rows: list[UnreleasedChange] = [*changes.order_by("pk").select_for_update(of=("self",))]
-    by_target: dict[str, list[int]] = {}
-    for change in rows:
-        by_target.setdefault(change.target, []).append(change.target_key)
-    for name, keys in sorted(by_target.items()):
-        model = waiting_model(name)
-        list(
-            model._base_manager.filter(AnyOf("pk", keys))
-            .order_by("pk")
-            .select_for_update(no_key=True, of=("self",))
-            .values_list("pk")
-        )
+    attach_rows(rows, lock=True)
     return rows
+
+
+def attach_rows(changes: Iterable[UnreleasedChange], *, lock: bool = False) -> None:
+    """Fetch the rows of the changes, without long texts. A query for each model, and 500 rows."""
+    by_target: dict[str, dict[int, UnreleasedChange]] = {}
+    for change in changes:
+        by_target.setdefault(change.target, {})[change.target_key] = change
+    for name, target_changes in sorted(by_target.items()):
+        model = waiting_model(name)
+        for batch in batched(sorted(target_changes), BATCH_ROWS, strict=False):
+            rows = model._base_manager.filter(AnyOf("pk", batch)).order_by("pk").defer(*long_texts(model))
+            if lock:
+                rows = rows.select_for_update(no_key=True, of=("self",))
+            for row in rows:
+                setattr(target_changes[row.pk], name, row)

@@ -12,14 +12,28 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.array_lookup import AnyOf
+from content.bulk import POSITION
+from content.history import RowChange, ShownChange
 from content.models import Content
 from content.querysets import ContentQuerySet
+from content.row_values import recorded_fields, values_in_memory
+from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
 
 if TYPE_CHECKING:
     from schedule.models import Presentation, Session, SessionRole, Speaker
 
 # The foreign keys of a change to its row, of which exactly one is set.
 TARGETS = ("session", "presentation", "role", "speaker", "paper")
+
+
+class OnRelease(models.TextChoices):
+    """What becomes of a row with the release, besides its values."""
+
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    CANCELLED = "cancelled", _("Canceled")
+    ADDED = "added", _("Added")
+    REMOVED = "removed", _("Removed")
 
 
 class UnreleasedChangeQuerySet(ContentQuerySet["UnreleasedChange"]):
@@ -63,6 +77,15 @@ class UnreleasedChange(Content):
     part_of: ClassVar[tuple[str, ...]] = TARGETS
     # Nothing public shows it.
     advances_revision: ClassVar[bool] = False
+    # They are shown after it is released.
+    keeps_first_values: ClassVar[bool] = True
+    label_relations: ClassVar[tuple[str, ...]] = (
+        "session",
+        "presentation__paper",
+        "role",
+        "speaker",
+        "paper",
+    )
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="+")
     session = models.OneToOneField(
@@ -92,7 +115,9 @@ class UnreleasedChange(Content):
     )
     # What the row's own `on_release` repeats, so that queries can read it: the status that it takes, or
     # `added` or `removed`.
-    on_release = models.CharField(_("with the release"), max_length=9, blank=True)
+    on_release = models.CharField(
+        _("with the release"), max_length=9, blank=True, choices=OnRelease, editable=False
+    )
     values = models.JSONField(_("values"), default=dict, blank=True)
     began = models.JSONField(_("began with"), default=dict, blank=True)
     # The rows that `values` name: they cannot be deleted while the change waits.
@@ -152,6 +177,47 @@ class UnreleasedChange(Content):
         unmark_rows([self])
         return super().delete(*args, **kwargs)
 
+    @classmethod
+    def shown_changes(cls, change: RowChange) -> list[ShownChange]:
+        """Return the unreleased values before and after; of a change that no longer waits, its author."""
+        own, row = change.model, change.owner.partition(":")[0]
+        if change.kind == RowChange.Kind.DELETED:
+            return [ShownChange(own, name, [change.values.get(name), None]) for name in ("by_name", "at")]
+        pairs = change.values
+        if change.kind == RowChange.Kind.CREATED:
+            pairs = {name: [None, value] for name, value in pairs.items()}
+        before, after = (value or {} for value in pairs.get("values", [{}, {}]))
+        began = {name: value for part in pairs.get("began", []) for name, value in (part or {}).items()}
+        shown = [
+            ShownChange(row, name, [before.get(name, began.get(name)), after.get(name, began.get(name))])
+            for name in {**before, **after}
+            if before.get(name, began.get(name)) != after.get(name, began.get(name))
+        ]
+        if any(pairs.get("on_release", ())):
+            shown.append(ShownChange(own, "on_release", pairs["on_release"]))
+        return shown
+
+    @property
+    def shown_values(self) -> list[ShownChange]:
+        """What the release will change: public and unreleased values; of a new row, its own."""
+        row: Any = self.row
+        model = waiting_model(self.target)
+        label = model._meta.label_lower
+        if is_new(self):
+            fields = recorded_fields(model)
+            values = values_in_memory(row, [name for name in fields if name in row.waiting_fields])
+            return [
+                ShownChange(label, name, [None, value])
+                for name, value in values.items()
+                if value not in (None, "") and name != POSITION
+            ]
+        shown = [
+            ShownChange(label, name, [self.began.get(name), value]) for name, value in self.values.items()
+        ]
+        if self.on_release in (OnRelease.DRAFT, *PUBLIC_STATUSES):
+            shown.append(ShownChange(label, "status", [row.status, self.on_release]))
+        return shown
+
     @property
     def target(self) -> str:
         """The name of the foreign key that is set."""
@@ -166,6 +232,14 @@ class UnreleasedChange(Content):
     def row(self) -> "Session | Presentation | SessionRole | Speaker | Any":
         """The row that it changes."""
         return getattr(self, self.target)
+
+
+def is_new(change: UnreleasedChange) -> bool:
+    """Return whether the change makes a row public that is not."""
+    if change.on_release in PUBLIC_STATUSES:
+        row: Any = change.row
+        return row.status not in PUBLIC_STATUSES
+    return change.on_release == ADDED
 
 
 def mark_rows(changes: Iterable[UnreleasedChange]) -> None:
@@ -204,7 +278,7 @@ class ReleasePlan(models.Model):
     """Whether changes of an edition's schedule wait for a release, and the planned one."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("waits_by", "planned_by", "released_by")
-    impersonal_fields: ClassVar[tuple[str, ...]] = ("announcement", "refusal")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("announcement", "refusal", "confirmed_clashes")
 
     edition = models.OneToOneField(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="release_plan"
@@ -214,6 +288,15 @@ class ReleasePlan(models.Model):
     waits_by = models.CharField(_("switched on by"), max_length=150, blank=True)
     released_at = models.DateTimeField(_("released at"), null=True, blank=True)
     released_by = models.CharField(_("released by"), max_length=150, blank=True)
+    # What the last release changed, until it is undone.
+    released_set = models.ForeignKey(
+        "content.ChangeSet",
+        models.SET_NULL,
+        verbose_name=_("change set of the release"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
     # A planned release: its moment, its planner, its announcement, and why it was refused.
     release_at = models.DateTimeField(_("release at"), null=True, blank=True, db_index=True)
     planned_by = models.CharField(_("planned by"), max_length=150, blank=True)
@@ -226,6 +309,8 @@ class ReleasePlan(models.Model):
         related_name="+",
     )
     announcement = models.JSONField(_("announcement"), default=dict, blank=True)
+    # The keys of the new clashes with which the planned release was confirmed.
+    confirmed_clashes = models.JSONField(_("confirmed clashes"), default=list, blank=True)
     refusal = models.TextField(_("refusal"), blank=True)
 
     objects = models.Manager["ReleasePlan"]()

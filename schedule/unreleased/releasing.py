@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, Value, When
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from conference.models import Edition
 from content import revision
@@ -23,15 +24,21 @@ from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS
-from content.unreleased.diversion import ADDED, PUBLIC_STATUSES, REMOVED
-from content.unreleased.plan import planned_columns, publishing, read_version
+from content.unreleased.diversion import ADDED, REMOVED
+from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
+from content.worker import is_worker_running
+from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
-from schedule.releases import announce
-from schedule.unreleased.conflicts import RefusedError, find_conflicts, locked, resolve
-from schedule.unreleased.models import TARGETS, waiting_model
-
-# The detail of a release in the history.
-RELEASE_DETAIL = "release of unreleased changes"
+from schedule.releases import announce, announced_program
+from schedule.unreleased.conflicts import RefusedError, attach_rows, find_conflicts, locked, resolve
+from schedule.unreleased.models import TARGETS, is_new, waiting_model
+from schedule.unreleased.new_clashes import (
+    NewClashesError,
+    changed_by_release,
+    clash_key,
+    refuse_unconfirmed,
+    without_added,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,13 @@ def release(
     chosen: Collection[int] | None = None,
     choices: Mapping[str, str] | None = None,
     announcement: Announcement | None = None,
+    confirmed: Collection[str] = (),
     user_name: str = "",
 ) -> Released:
     """Publish the unreleased changes, or the `chosen` ones with those they need: all of them or none.
 
-    `seen` is the version that was shown. Raises `RefusedError` with all reasons.
+    `seen` is the version that was shown, `confirmed` are the keys of new clashes. Raises `RefusedError` with
+    all reasons, and `NewClashesError` if not all new clashes are confirmed.
     """
     with transaction.atomic(), publishing():
         plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
@@ -82,15 +91,33 @@ def release(
             raise RefusedError(_("Nothing was chosen that could be released."))
         resolve(changes, find_conflicts(changes), choices or {})
         with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
-            write(changes, plan.edition)
+            announced = publish(plan, changes, at, announcement, confirmed)
             log.write()
-        announced = announce(plan.edition, at, **asdict(announcement)) if announcement else None
         plan.released_at, plan.refusal = at, ""
         plan.released_by = user_name or (user.get_username() if user else "")
+        plan.released_set = log.change_set
         if chosen is None:
-            plan.release_at, plan.announcement = None, {}
+            plan.release_at, plan.announcement, plan.confirmed_clashes = None, {}, []
         plan.save()
         return Released(len(changes), log.change_set, announced)
+
+
+def publish(
+    plan: ReleasePlan,
+    changes: Collection[UnreleasedChange],
+    at: datetime,
+    announcement: Announcement | None,
+    confirmed: Collection[str],
+) -> Release | None:
+    """Write the changes to their rows, refuse new clashes, and announce the release if requested."""
+    edition = plan.edition
+    before = without_added(find_clashes(edition).all, changes)
+    announced_before = announced_program(edition, at) if announcement else None
+    write(changes, edition)
+    refuse_unconfirmed(before, find_clashes(edition).all, confirmed)
+    if announcement is None:
+        return None
+    return announce(edition, at, before=announced_before, **asdict(announcement))
 
 
 def refuse_unseen(plan: ReleasePlan, seen: str | None) -> None:
@@ -118,14 +145,6 @@ def with_required(changes: Iterable[UnreleasedChange], chosen: set[int]) -> list
         added = {by_row[row].pk for row in needed if row in by_row and is_new(by_row[row])} - required
         required |= added
     return [change for change in by_row.values() if change.pk in required]
-
-
-def is_new(change: UnreleasedChange) -> bool:
-    """Return whether the change makes a row public that is not."""
-    if change.on_release in PUBLIC_STATUSES:
-        row: Any = change.row
-        return row.status not in PUBLIC_STATUSES
-    return change.on_release == ADDED
 
 
 def needed_rows(change: UnreleasedChange) -> set[tuple[str, int]]:
@@ -262,41 +281,83 @@ def publish_at_once(plan: ReleasePlan) -> None:
         plan.save()
 
 
+NO_WORKER = _lazy(
+    "No worker has reported in the last two minutes, so a planned release would not happen. Start the worker "
+    "(manage.py worker), or run manage.py release_planned each minute."
+)
+
+
 def plan_release(
     plan: ReleasePlan,
     user: User,
-    moment: datetime | None,
+    moment: datetime,
+    at: datetime,
     *,
     seen: str | None = None,
     announcement: Announcement | None = None,
+    confirmed: Collection[str] = (),
 ) -> None:
-    """Plan the release of everything that is unreleased at a moment; `None` cancels the plan."""
+    """Plan the release of everything that is unreleased at a moment, `at` a moment before.
+
+    Raises `RefusedError` without a worker, and `NewClashesError` if not all new clashes are confirmed.
+    """
+    if not is_worker_running(at):
+        raise RefusedError(str(NO_WORKER))
     with transaction.atomic():
         plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
         refuse_unseen(plan, seen)
+        changes = [*changes_of(plan.edition)]
+        attach_rows(changes)
+        new, _solved = changed_by_release(plan.edition, changes)
+        keys = {clash_key(clash) for clash in new}
+        if not keys <= {*confirmed}:
+            raise NewClashesError(new)
         plan.release_at, plan.refusal = moment, ""
-        plan.planned_by = user.get_username() if user and moment else ""
-        plan.planner_id = user.pk if user and moment else None
-        plan.announcement = asdict(announcement) if announcement and moment else {}
+        plan.planned_by = user.get_username() if user else ""
+        plan.planner_id = user.pk if user else None
+        plan.announcement = asdict(announcement) if announcement else {}
+        plan.confirmed_clashes = sorted(keys)
+        plan.save()
+
+
+def cancel_planned_release(plan: ReleasePlan) -> None:
+    with transaction.atomic():
+        plan = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
+        plan.release_at, plan.planned_by, plan.planner = None, "", None
+        plan.refusal, plan.announcement, plan.confirmed_clashes = "", {}, []
         plan.save()
 
 
 def release_due(at: datetime) -> list[ReleasePlan]:
     """Carry out the planned releases that are due, and store why any is refused. One query if none is due."""
     released = []
-    due = ReleasePlan.objects.filter(changes_wait=True, release_at__lte=at).select_related("edition")
+    due = ReleasePlan.objects.filter(changes_wait=True, release_at__lte=at)
     for plan in due.order_by("pk"):
         try:
-            with transaction.atomic():
-                current = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
-                if current.release_at is None or current.release_at > at:
-                    # Another process was first, or the plan was changed in the meantime.
-                    continue
-                announcement = Announcement(**current.announcement) if current.announcement else None
-                release(current, current.planner, at, announcement=announcement, user_name=current.planned_by)
+            if release_planned(plan, at):
+                released.append(plan)
         except RefusedError as error:
             rows = ReleasePlan.objects.filter(pk=plan.pk, release_at=plan.release_at)
             rows.update(refusal="\n".join(error.reasons), release_at=None)
-            continue
-        released.append(plan)
     return released
+
+
+def release_planned(plan: ReleasePlan, at: datetime) -> bool:
+    """Carry out a planned release; return whether it was still due."""
+    with transaction.atomic():
+        plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("planner").get(pk=plan.pk)
+        if plan.release_at is None or plan.release_at > at:
+            # Another process was first, or the plan was changed in the meantime.
+            return False
+        announcement = Announcement(**plan.announcement) if plan.announcement else None
+        if announcement is None and not changes_of(plan.edition).exists():
+            raise RefusedError(_("There was nothing to release."))
+        release(
+            plan,
+            plan.planner,
+            at,
+            announcement=announcement,
+            confirmed=plan.confirmed_clashes,
+            user_name=plan.planned_by,
+        )
+        return True

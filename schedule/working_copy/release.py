@@ -15,18 +15,14 @@ from django.utils.translation import gettext as _
 from conference.models import Edition
 from content import revision
 from content.actor import User
-from content.bulk import POSITION, apply_and_validate
+from content.bulk import POSITION
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from content.history.revert import (
     CannotRevertError,
     RevertStep,
-    earlier_targets,
-    earlier_values,
-    fetch_rows,
-    keys_by_model,
+    accept_plain_steps,
     revert,
-    singly_saved_fields,
 )
 from content.models import Content
 from content.row_values import Key, content_model, relation_targets
@@ -173,42 +169,8 @@ def revert_steps(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[Rev
             }
             if pairs:
                 steps.append(RevertStep(model, row.key, "change", None, row.label, pairs))
-    _accept_plain_changes(steps, {row.name for row in rows.values() if row.kind == CREATED})
+    accept_plain_steps(steps)
     return steps
-
-
-def _derived_from(step: RevertStep) -> set[str]:
-    return {*step.model.derived_from}
-
-
-def _accept_plain_changes(steps: list[RevertStep], created_keys: set[Key]) -> None:
-    """Validate changed rows that need no new row or unique value, so that they are written in bulk."""
-    changes = [step for step in steps if step.kind == "change"]
-    plain_steps = [
-        step
-        for step in changes
-        if not step.pairs.keys() & (singly_saved_fields(step.model) - _derived_from(step))
-    ]
-    # Only rows whose rendered text changes need the fields from which it is derived.
-    derived_steps = [step for step in plain_steps if step.pairs.keys() & _derived_from(step)]
-    targets, rows_by_key = earlier_targets(plain_steps), dict[Key, Content]()
-    for model, keys in keys_by_model(plain_steps).items():
-        derived_keys = keys_by_model(derived_steps).get(model, set())
-        fetched_rows = fetch_rows(model, keys - derived_keys) + fetch_rows(
-            model, derived_keys, model.derived_from
-        )
-        rows_by_key |= {(model._meta.label_lower, row.pk): row for row in fetched_rows}
-    for step in plain_steps:
-        row = rows_by_key.get((step.model._meta.label_lower, step.key))
-        relations = relation_targets(step.model)
-        referenced_keys = {
-            (relations[name]._meta.label_lower, step.pairs[name][1]) for name in step.pairs.keys() & relations
-        }
-        if row is None or referenced_keys & created_keys:
-            continue
-        values = earlier_values(step, targets)
-        if not apply_and_validate(row, values):
-            step.row, step.accepted = row, values
 
 
 @dataclass(frozen=True, slots=True)

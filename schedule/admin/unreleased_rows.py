@@ -1,0 +1,156 @@
+"""What the page of unreleased changes lists: changed rows, conflicts, clashes, and who changed what."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content.array_lookup import AnyOf
+from content.history import ChangeSet, RowChange
+from content.history.timeline import RowLabels, field_changes, field_label, referenced_keys, shown_value
+from content.unreleased.plan import planned
+from editorial.current_edition import format_moment
+from editorial.history_views import may_take_back
+from schedule.admin.clashes import clash_context
+from schedule.models import UnreleasedChange
+from schedule.unreleased.conflicts import MINE, THEIRS, Conflict, attach_rows, find_conflicts
+from schedule.unreleased.models import TARGETS, OnRelease, is_new, waiting_model
+from schedule.unreleased.new_clashes import changed_by_release
+
+CHANGES_PER_PAGE = 100
+MAX_LISTED_CLASHES = 50
+MAX_LISTED_SETS = 100
+# The forms of rows that have one of their own; people are on the form of their session or talk.
+FORMS = {"session", "presentation", "paper"}
+NEW, CHANGED, REMOVED, CANCELLED = _("New"), _("Changed"), _("Removed"), _("Canceled")
+
+
+def row_name(change: UnreleasedChange) -> tuple[str, int]:
+    return waiting_model(change.target)._meta.label_lower, change.target_key
+
+
+def verb_of(change: UnreleasedChange) -> str:
+    if change.on_release == OnRelease.REMOVED:
+        return str(REMOVED)
+    if is_new(change):
+        return str(NEW)
+    return str(CANCELLED if change.on_release == OnRelease.CANCELLED else CHANGED)
+
+
+def change_labels(edition: Edition, changes: Iterable[UnreleasedChange], more: Any = ()) -> RowLabels:
+    """Return the labels of the rows of these changes and of `more`, as they will be after the release."""
+    with planned(edition):
+        return RowLabels([*map(row_name, changes), *more])
+
+
+def discarded_labels(edition: Edition, chosen: list[int] | None) -> list[tuple[int, str, str]]:
+    """Return the key, the label and the author of the chosen changes, or of all."""
+    rows = UnreleasedChange.objects.filter(edition=edition)
+    changes = list(rows if chosen is None else rows.filter(AnyOf("pk", chosen)))
+    labels = change_labels(edition, changes)
+    return [(change.pk, labels.get_label(*row_name(change)), change.by_name) for change in changes]
+
+
+class ChangeList:
+    """The unreleased changes of an edition. `choices` are those between conflicting values."""
+
+    def __init__(self, request: HttpRequest, edition: Edition, choices: dict[str, str]) -> None:
+        self.request, self.edition, self.choices = request, edition, choices
+        self.changes = [*UnreleasedChange.objects.filter(edition=edition).order_by("pk")]
+        attach_rows(self.changes)
+        self.conflicts = find_conflicts(self.changes)
+        self.page = Paginator(self.changes, CHANGES_PER_PAGE).get_page(request.GET.get("p", ""))
+        shown = [*self.page, *(conflict.change for conflict in self.conflicts)]
+        references = [
+            key for change in shown for value in change.shown_values for key in referenced_keys(*value)
+        ]
+        self.labels = change_labels(edition, shown, references)
+
+    def context(self) -> dict[str, Any]:
+        new, solved = changed_by_release(self.edition, self.changes)
+        return {
+            "rows": [self.row(change) for change in self.page],
+            "page_obj": self.page,
+            "count": len(self.changes),
+            "conflicts": [self.conflict(conflict) for conflict in self.conflicts],
+            "new_clashes": [clash_context(clash) for clash in new[:MAX_LISTED_CLASHES]],
+            "new_clash_count": len(new),
+            "solved_count": len(solved),
+            "sets": [*self.change_sets()],
+        }
+
+    def row(self, change: UnreleasedChange) -> dict[str, Any]:
+        name, key = row_name(change)
+        shown = change.shown_values
+        return {
+            "key": change.pk,
+            "model_name": waiting_model(change.target)._meta.verbose_name,
+            "label": self.labels.get_label(name, key),
+            "verb": verb_of(change),
+            "is_new": is_new(change),
+            "by": change.by_name,
+            "at": format_moment(change.at, self.edition),
+            "fields": [
+                line
+                for value in shown
+                for line in field_changes(value.model, {value.name: value.pair}, self.labels, self.edition)
+            ],
+            "address": self.address(change),
+            "is_conflict": any(conflict.change is change for conflict in self.conflicts),
+        }
+
+    def address(self, change: UnreleasedChange) -> str:
+        """Return the address of the form that shows the row."""
+        row: Any = change.row
+        for name in (change.target, "session", "presentation"):
+            if name in FORMS:
+                key = change.target_key if name == change.target else getattr(row, f"{name}_id", None)
+                if key:
+                    meta = waiting_model(name)._meta
+                    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
+        return ""
+
+    def conflict(self, conflict: Conflict) -> dict[str, Any]:
+        name, key = row_name(conflict.change)
+        public, mine = (
+            shown_value(name, conflict.field, value, self.labels, self.edition)
+            for value in (conflict.public, conflict.mine)
+        )
+        return {
+            "name": f"choice-{conflict.line}",
+            "label": self.labels.get_label(name, key),
+            "field": field_label(name, conflict.field),
+            "public": public,
+            "mine": mine,
+            "MINE": MINE,
+            "THEIRS": THEIRS,
+            "chosen": self.choices.get(conflict.line, ""),
+        }
+
+    def change_sets(self) -> Iterable[dict[str, Any]]:
+        """Yield the edits that made the changes, the newest first, with their numbers of rows."""
+        waiting = UnreleasedChange.objects.filter(edition=self.edition).order_by()
+        condition = Q(model=UnreleasedChange._meta.label_lower, object_id__in=waiting.values("pk"))
+        for name in TARGETS:
+            rows = waiting.filter(**{f"{name}__isnull": False}, on_release__in=("published", "cancelled"))
+            label = waiting_model(name)._meta.label_lower
+            condition |= Q(model=label, kind="created", object_id__in=rows.values(f"{name}_id"))
+        counts = dict(
+            RowChange.objects.filter(condition, edition_key=self.edition.pk)
+            .order_by("-change_set")
+            .values_list("change_set")
+            .annotate(Count("pk"))[:MAX_LISTED_SETS]
+        )
+        for change_set in ChangeSet.objects.filter(pk__in=counts).order_by("-pk"):
+            is_revertible = not change_set.reference and may_take_back(self.request, change_set)
+            yield {
+                "change_set": change_set,
+                "at": format_moment(change_set.at, self.edition),
+                "count": counts[change_set.pk],
+                "undo": reverse("admin:take_back", args=[change_set.pk]) if is_revertible else "",
+            }

@@ -1,0 +1,23 @@
+"""`manage.py release_planned`: carry out the planned releases whose moment has passed."""
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from content.worker import report
+from schedule.unreleased.releasing import release_due
+from schedule.working_copy.release import release_due as release_due_copies
+
+
+class Command(BaseCommand):
+    help = (
+        "Carry out the planned releases whose time has come. The worker (manage.py worker) does so too: run "
+        "this each minute on a site without a worker."
+    )
+
+    def handle(self, *args: object, **options: object) -> None:
+        at = timezone.now()
+        report(at)
+        editions = [plan.edition for plan in release_due(at)]
+        editions += [copy.edition for copy in release_due_copies(at)]
+        for edition in editions:
+            self.stdout.write(f"Released: {edition}.")
