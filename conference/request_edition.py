@@ -5,7 +5,6 @@ API are shown as to the public, and writes are refused. No cache may store a pre
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from functools import wraps
 from typing import Concatenate
@@ -115,8 +114,6 @@ def shows_planned_state[**P](
 
 # The name of the edition's key in the session.
 SESSION_KEY = "preview"
-# Context managers of higher apps that replace public rows in a preview.
-PREVIEW_STATES: list[Callable[[HttpRequest, Edition], AbstractContextManager[None]]] = []
 # First parts of paths without pages of the site.
 EXCLUDED_PREFIXES = frozenset(("admin", "api", "media", "static"))
 # Removed, because a browser with the public page must not get a 304.
@@ -171,10 +168,8 @@ class PreviewMiddleware:
         for header in CONDITIONAL_HEADERS:
             request.META.pop(header, None)
         vars(request)["preview"] = edition
-        with preview_as(PreviewScope(edition.pk, drafts=True)), ExitStack() as states:
+        with preview_as(PreviewScope(edition.pk, drafts=True)):
             if request.method in SAFE_METHODS:
-                for state in PREVIEW_STATES:
-                    states.enter_context(state(request, edition))
                 response = self.get_response(request)
             else:
                 response = render(request, "preview_refused.html", status=403)

@@ -10,11 +10,10 @@ from django.db.models.deletion import Collector
 
 from content import revision
 from content.editions import get_edition_model
-from content.history.recording import Log, advance_for_links, current_watch, editions_by_row
+from content.history.recording import Log, advance_for_links, editions_by_row
 from content.ordering import close_gaps, owners_losing_rows
 from content.row_values import (
     BATCH_ROWS,
-    Values,
     is_recorded,
     label_relations,
     linked_keys,
@@ -55,8 +54,6 @@ def delete(
     deleted_editions = deleted_keys.get(get_edition_model(), ())
     owners = owners_losing_rows(deleted_keys)
     tied_editions = revision.editions_tied_to(changed_models, [*editions, *deleted_editions])
-    if (watch := current_watch()) is not None:
-        watch.unrecorded += _unrecorded_rows(collector)
     with revision.lock():
         counts: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
@@ -81,25 +78,6 @@ def _keys_to_delete(collector: Collector) -> "dict[type[Content], set[int]]":
         if is_recorded(rows.model):
             deleted_keys[rows.model].update(_keys(rows))
     return deleted_keys
-
-
-def _unrecorded_rows(collector: Collector) -> list[tuple[type[models.Model], Values]]:
-    """Return the columns of rows without a history that will be deleted, or lose a relation."""
-    groups: list[tuple[type[models.Model], Iterable[models.Model]]] = [
-        *collector.data.items(),
-        *((rows.model, rows) for rows in collector.fast_deletes),
-    ]
-    for (field, _), updates in collector.field_updates.items():
-        # These are lists and querysets of rows, unlike in the type stubs.
-        row_groups: list[Iterable[models.Model]] = [*updates]  # type: ignore[list-item]
-        groups += [(field.model, rows) for rows in row_groups]
-    # Copy the queryset, since the collector checks whether its own is evaluated.
-    return [
-        (model, {column.attname: getattr(row, column.attname) for column in model._meta.concrete_fields})
-        for model, rows in groups
-        if not is_recorded(model)
-        for row in (rows.all() if isinstance(rows, models.QuerySet) else rows)
-    ]
 
 
 def _record_deleted(log: Log, model: "type[Content]", keys: set[int], direct_keys: set[int]) -> None:

@@ -1,5 +1,5 @@
 """The preview state of the current request: which unpublished rows `published()` includes, and whether rows
-are those of a working copy (`schedule.working_copy`).
+are those of the planned state (`content.unreleased`).
 
 Only pages for staff (`conference.request_edition`), and counts of rows that a gate would open, set it.
 Shared caches (the page cache, the search index, files) are built outside of it. Data that is
@@ -25,8 +25,6 @@ class PreviewScope:
 
 
 _preview_scope: ContextVar[PreviewScope | None] = ContextVar("preview_scope", default=None)
-# The version of the working copy that is being read, or an empty string.
-_working_copy_version: ContextVar[str] = ContextVar("working_copy_version", default="")
 # The edition whose planned state is read, and the version of its unreleased changes.
 _planned_state: ContextVar[tuple[int, str] | None] = ContextVar("planned_state", default=None)
 
@@ -51,20 +49,6 @@ def edition_with_drafts() -> int | None:
     """Return the key of the edition whose drafts a preview shows."""
     scope = _preview_scope.get()
     return scope.edition if scope and scope.drafts else None
-
-
-@contextmanager
-def working_state(version: str) -> Iterator[None]:
-    """Mark the rows read in the block as those of a working copy, not of the public program."""
-    token = _working_copy_version.set(version)
-    try:
-        yield
-    finally:
-        _working_copy_version.reset(token)
-
-
-def is_working_state() -> bool:
-    return bool(_working_copy_version.get())
 
 
 @contextmanager
@@ -95,5 +79,5 @@ def planned_edition() -> int | None:
 
 def cache_key_part() -> tuple[object, ...]:
     """Return the part of cache keys that marks a preview or a planned state; otherwise empty."""
-    parts = (_preview_scope.get(), _working_copy_version.get(), _planned_state.get())
+    parts = (_preview_scope.get(), _planned_state.get())
     return tuple(part for part in parts if part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
@@ -40,10 +39,6 @@ from editorial.text_help import text_help_view
 
 if TYPE_CHECKING:
     from conference.models import Edition
-
-# Functions that wrap the views of admin pages, such as to show a working copy. Registered by apps.
-type View = Callable[[], Any]
-PAGE_STATES: list[Callable[[HttpRequest, View], Any]] = []
 
 
 class ChoicesView(AutocompleteJsonView):
@@ -149,9 +144,7 @@ class DeskSite(AccountPages):
 
         @wraps(inner)
         def recorded_view(request: HttpRequest, *args: object, **kwargs: object) -> Any:
-            call: View = partial(inner, request, *args, **kwargs)
-            for wrap in PAGE_STATES:
-                call = partial(wrap, request, call)
+            call = partial(inner, request, *args, **kwargs)
             with acting_as("form", request.user):
                 return call()
 

@@ -44,12 +44,10 @@ from schedule.session_kinds import (
     SessionKind,
 )
 from schedule.unreleased.models import ReleasePlan, UnreleasedChange
-from schedule.working_copy.models import PendingChanges, WorkingCopy
 
 __all__ = [
     "Agenda",
     "AgendaStar",
-    "PendingChanges",
     "Presentation",
     "ProgramInvitation",
     "ProgramInvitationLink",
@@ -62,7 +60,6 @@ __all__ = [
     "Speaker",
     "Unavailability",
     "UnreleasedChange",
-    "WorkingCopy",
 ]
 
 ENDS_BEFORE_START = _("The end is before the start.")

@@ -4,8 +4,7 @@ A session chair may access the sessions that the account's person leads, and the
 access those in which papers of the chosen topics and tracks are presented.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
@@ -24,7 +22,6 @@ from conference.cache_lifetimes import DATED_MODELS
 from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
 from conference.menu_sections import MenuSection
 from conference.models import Edition
-from conference.request_edition import PREVIEW_STATES
 from papers.models import Authorship, Material, Paper
 from papers.registration import chosen_papers
 from papers.search_words import PROGRAM_WORDS, ProgramWords
@@ -43,7 +40,6 @@ from schedule.models import (
     UnreleasedChange,
 )
 from schedule.schedule_filters import used_days, used_kinds
-from schedule.working_copy.block import open_copies, show_working_copy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -139,18 +135,6 @@ TALK_RELATIONS = (
 register_appearance(Person, Appearance(30, "talks", TALK_RELATIONS))
 
 DATED_MODELS.append(Release)
-
-
-@contextmanager
-def working_preview(request: HttpRequest, edition: Edition) -> Iterator[None]:
-    """Show the working copy in a preview of an edition."""
-    copies = open_copies([edition.pk])
-    vars(request)["working_copy"] = next(iter(copies), None)
-    with show_working_copy(copies):
-        yield
-
-
-PREVIEW_STATES.append(working_preview)
 
 
 def program_words(edition: Edition, at: datetime) -> ProgramWords:

@@ -7,7 +7,6 @@ in the block form one change set in one transaction. A change outside of a block
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from itertools import batched
 from typing import TYPE_CHECKING, Any
 
@@ -39,44 +38,6 @@ if TYPE_CHECKING:
 
 MAX_PENDING_ROWS = 1000
 Kind = RowChange.Kind
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenRows:
-    """Entries written to the history together; `created` are all rows that the change set created."""
-
-    change_set: ChangeSet
-    rows: list[RowChange]
-    created: set[Key]
-
-
-@dataclass(slots=True)
-class HistoryWatch:
-    """The history that a block wrote, and rows without a history that it deleted or changed by cascade.
-
-    `unrecorded` contains the previous columns of the latter.
-    """
-
-    written: list[WrittenRows] = field(default_factory=list)
-    unrecorded: list[tuple[type[models.Model], Values]] = field(default_factory=list)
-
-
-_watch: ContextVar[HistoryWatch | None] = ContextVar("watch", default=None)
-
-
-@contextmanager
-def watch_history() -> Iterator[HistoryWatch]:
-    """Collect the history that the block writes, and rows without a history that it deletes by cascade."""
-    token = _watch.set(watch := HistoryWatch())
-    try:
-        yield watch
-    finally:
-        _watch.reset(token)
-
-
-def current_watch() -> HistoryWatch | None:
-    """Return the watch of the current block; `None` outside of any."""
-    return _watch.get()
 
 
 class Log:
@@ -176,8 +137,6 @@ class Log:
         for row in rows:
             row.change_set = self.change_set
         RowChange.objects.bulk_create(rows, batch_size=MAX_PENDING_ROWS)
-        if (watch := current_watch()) is not None:
-            watch.written.append(WrittenRows(self.change_set, rows, self.created))
         self.pending.clear()
         self.undo_entries.clear()
 

@@ -28,7 +28,6 @@ from conference.models import Edition
 from content.revision import SiteRevision
 from content.table_statistics import analyze
 from operations.backup.archive import Archive, BadArchiveError, archived_models, stored_fields
-from schedule.working_copy.block import reserve_all_keys
 
 BATCH_ROWS = 500
 
@@ -61,8 +60,6 @@ def restore(archive: Archive) -> None:
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
         outdate_cached_pages(previous_revision)
-        # Reserve the keys of new rows in working copies, which are not in their tables yet.
-        reserve_all_keys()
         analyze()
         call_command("rebuild_search", verbosity=0)
 

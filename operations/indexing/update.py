@@ -24,10 +24,11 @@ from conference.models import Edition
 from conference.request_edition import SITE_REVISION
 from content import replica
 from content.invalidation import PAPER_PREFIX, TITLE_PREFIX, papers_tag, tags_between
-from content.preview_context import GATES, is_working_state, preview_as
+from content.preview_context import GATES, preview_as
 from content.querysets import public_parts
 from content.replica import REPLICA
 from content.revision import SiteRevision
+from content.unreleased.plan import public_state
 from operations.indexing.documents import reindex, reindex_papers
 from people.models import PersonName
 from search.index import FOLDING_VERSION, clear_edition
@@ -45,13 +46,10 @@ _busy = threading.Lock()
 def refresh() -> bool:
     """Update the index; return whether it is current. One query if nothing changed.
 
-    The index is left unchanged if the database is busy or another process updates it. It is also unchanged
-    in a working copy, which is never indexed.
+    The index is left unchanged if the database is busy or another process updates it.
     """
-    if is_working_state():
-        return True
     # Index the public rows even in a preview, because all accounts share the index.
-    with preview_as(None):
+    with preview_as(None), public_state():
         if not read_states().stale():
             return True
         if not _busy.acquire(blocking=False):

@@ -29,7 +29,7 @@ from people.invitations import Invitation, PersonAccount
 from people.models import Person, PersonIdentifier, PersonName
 from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearance_relations
-from schedule.models import PendingChanges, ProgramInvitation, Unavailability, WorkingCopy
+from schedule.models import ProgramInvitation, ReleasePlan, Unavailability, UnreleasedChange
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -63,7 +63,7 @@ def erase_person(subject: DataSubject) -> None:
         for model, keys in {**appearances, **name_rows(subject.keys)}.items():
             erase_admin_log(model, keys)
         erase_log_messages(subject.words - subject.uids)
-        erase_pending(subject.keys, appearances)
+        erase_unreleased(subject.keys)
         erase_provenance(subject)
     for photo in photos:
         default_storage.delete(photo)
@@ -158,34 +158,16 @@ def erase_log_messages(words: Iterable[str]) -> None:
             entries.update(change_message="")
 
 
-def erase_pending(people: set[int], appearances: dict[type[Model], set[int]]) -> None:
-    """Empty the personal values of these people in working copies, of stored rows and of new ones."""
-    affected = {(model._meta.label_lower, key) for model, keys in appearances.items() for key in keys}
-    change_sets = list(PendingChanges.objects.order_by("pk").select_for_update())
-    rows = [row for change_set in change_sets for row in (*change_set.rows, *change_set.released)]
-    affected |= {(row["model"], row["key"]) for row in rows if people & {*row["values"].get("person", ())}}
-    for change_set in change_sets:
-        stored = [*change_set.rows, *change_set.released]
-        change_set.rows, change_set.released = (
-            [blank_pending_row(row) if (row["model"], row["key"]) in affected else row for row in rows_of_set]
-            for rows_of_set in (change_set.rows, change_set.released)
-        )
-        if stored != [*change_set.rows, *change_set.released]:
-            change_set.save(update_fields=["rows", "released"])
-
-
-def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a pending row with its personal values emptied."""
-    erased = erased_fields(row["model"])
-
-    def empty(name: str, value: object) -> object:
-        return (ANONYMOUS_NAME if name == "name" else "") if value else value
-
-    values = {
-        name: [empty(name, value) for value in pair] if name in erased else pair
-        for name, pair in row["values"].items()
-    }
-    return {**row, "values": values, "label": ""}
+def erase_unreleased(people: set[int]) -> None:
+    """Empty the personal values of these people in unreleased changes, and in the history of these."""
+    changes = UnreleasedChange.objects.filter(Q(role__person__in=people) | Q(speaker__person__in=people))
+    for change in changes.select_for_update(of=("self",)):
+        erased = erased_fields(type(change.row)._meta.label_lower)
+        change.values = {name: value for name, value in change.values.items() if name not in erased}
+        change.began = {name: value for name, value in change.began.items() if name not in erased}
+        change.save(update_fields=["values", "began"])
+        owner = f"{type(change.row)._meta.label_lower}:{change.target_key}"
+        RowChange.objects.filter(model=UnreleasedChange._meta.label_lower, owner=owner).update(values={})
 
 
 def blank_change(change: RowChange) -> dict[str, object]:
@@ -257,6 +239,6 @@ def erase_account(user: "User") -> None:
         user.save()
         ChangeSet.objects.filter(user=user).update(user_name=new)
         ChangeSet.objects.filter(user_name=old).update(user_name=new)
-        PendingChanges.objects.filter(Q(user=user) | Q(user_name=old)).update(user_name=new)
-        for name in WorkingCopy.personal_fields:
-            WorkingCopy.objects.filter(**{name: old}).update(**{name: new})
+        UnreleasedChange.objects.filter(Q(by=user) | Q(by_name=old)).update(by_name=new)
+        for name in ReleasePlan.personal_fields:
+            ReleasePlan.objects.filter(**{name: old}).update(**{name: new})

@@ -18,7 +18,7 @@ from operations.privacy.inventory import TEXT_COLUMNS
 from people.invitations import Invitation
 from people.models import Person
 from people.querysets import appearance_relations, follow_merges
-from schedule.models import PendingChanges
+from schedule.models import UnreleasedChange
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -162,10 +162,10 @@ def export_person(subject: DataSubject) -> dict[str, object]:
             for change in RowChange.objects.about(Person, key).select_related("change_set").order_by("pk")
         ],
         "not released yet": [
-            pending
-            for changes in PendingChanges.objects.order_by("pk")
-            for pending in changes.rows
-            if subject.keys & {*pending["values"].get("person", ())}
+            change.values
+            for change in UnreleasedChange.objects.filter(
+                Q(role__person__in=subject.keys) | Q(speaker__person__in=subject.keys)
+            )
         ],
         "last imported": [
             provenance.values

@@ -20,11 +20,11 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.request_keys import parse_key
+from content.unreleased.plan import planned
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import LIST_FILTER
 from schedule.invitations.models import State
 from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
-from schedule.working_copy.block import open_copies, show_working_copy
 
 # The maximum number of parts that a line of the desk names.
 MAX_NAMED = 3
@@ -183,28 +183,27 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
     """Return the invitations that can be prepared, and those that wait for a release."""
     access = access_for(request)
     invitations: list[ProgramInvitation] = []
-    with show_working_copy(open_copies()):
-        for model in (Session, Presentation):
-            keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
-            rows = model._default_manager.filter(pk__in=map(parse_key, keys))
-            invitations += [
-                invitation
-                for invitation in missing_invitations([*rows])
-                if access.may("add", ProgramInvitation, invitation)
-            ]
-        # Read the labels now: rows of the working copy are not visible outside the block.
-        for invitation in invitations:
-            vars(invitation)["label"] = str(invitation)
-    session_keys = [invitation.session_id for invitation in invitations if invitation.session_id]
-    talk_keys = [invitation.presentation_id for invitation in invitations if invitation.presentation_id]
-    public_sessions = {*Session.objects.filter(pk__in=session_keys).values_list("pk", flat=True)}
-    public_talks = {*Presentation.objects.filter(pk__in=talk_keys).values_list("pk", flat=True)}
-    ready = [
-        invitation
-        for invitation in invitations
-        if invitation.session_id in public_sessions or invitation.presentation_id in public_talks
-    ]
-    return ready, [invitation for invitation in invitations if invitation not in ready]
+    for model in (Session, Presentation):
+        keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
+        rows = model._default_manager.filter(pk__in=map(parse_key, keys))
+        for edition in Edition.objects.filter(pk__in=rows.order_by().values("edition")):
+            with planned(edition):
+                invitations += [
+                    invitation
+                    for invitation in missing_invitations([*rows.filter(edition=edition)])
+                    if access.may("add", ProgramInvitation, invitation)
+                ]
+                for invitation in invitations:
+                    # As planned.
+                    vars(invitation).setdefault("label", str(invitation))
+    waiting = [row for row in invitations if waits(row.session or row.presentation)]
+    return [invitation for invitation in invitations if invitation not in waiting], waiting
+
+
+def waits(row: Session | Presentation | None) -> bool:
+    """Return whether a session or talk becomes public with the release: mails cannot wait for that."""
+    stored = row and type(row)._base_manager.filter(pk=row.pk, status="draft").exclude(on_release="")
+    return bool(stored and stored.exists())
 
 
 def declined_parts(edition: Edition) -> str:

@@ -33,14 +33,13 @@ from editorial.stale_forms import SEEN_FIELD, SHOWN_FIELD, versions_page
 from schedule import clashes
 from schedule.admin.clashes import clash_context
 from schedule.clashes import Clash
-from schedule.models import PendingChanges, Presentation, Session
-from schedule.working_copy.history import as_history
+from schedule.models import Presentation, Session
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
 TIMETABLE_DETAIL = "timetable"
-TIMETABLE_MODELS = {"schedule.session", "schedule.presentation"}
+TIMETABLE_MODELS = {"schedule.session", "schedule.presentation", "schedule.unreleasedchange"}
 # Texts of papers that no page of the editor shows.
 DEFERRED_FIELDS = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 MAX_LISTED_CHANGES = 40
@@ -101,22 +100,17 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
     key = parse_key(request.GET.get("saved"))
     if not key:
         return None
-    rows: Any
-    if pending := PendingChanges.objects.filter(act=key, working_copy__edition=edition).first():
-        change_set, rows = as_history(pending)
-        count = len(rows)
-    elif stored := ChangeSet.objects.filter(pk=key).first():
-        change_set, stored_rows = stored, stored.rows.order_by("pk")
-        changed_models = set(stored_rows.order_by().values_list("model", "edition_key").distinct())
-        if not changed_models or not changed_models <= {(model, edition.pk) for model in TIMETABLE_MODELS}:
-            return None
-        rows, count = stored_rows[:MAX_LISTED_CHANGES], stored_rows.count()
-    else:
+    change_set = ChangeSet.objects.filter(pk=key).first()
+    if change_set is None:
+        return None
+    rows = change_set.rows.order_by("pk")
+    changed_models = set(rows.order_by().values_list("model", "edition_key").distinct())
+    if not changed_models or not changed_models <= {(model, edition.pk) for model in TIMETABLE_MODELS}:
         return None
     return {
         "change_set": change_set,
         "rows": change_set_rows([change_set], rows[:MAX_LISTED_CHANGES], edition)[0]["rows"],
-        "more": max(0, count - MAX_LISTED_CHANGES),
+        "more": max(0, rows.count() - MAX_LISTED_CHANGES),
         "undo": reverse("admin:take_back", args=[key]),
     }
 

@@ -25,7 +25,6 @@ from schedule.admin.asking import prepare_view, state_label
 from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, send, write_letter
 from schedule.invitations.models import ProgramInvitationQuerySet, State
 from schedule.models import ProgramInvitation, SessionRole, Speaker
-from schedule.working_copy.block import edit_working_copy, open_copies
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -110,11 +109,7 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     confirmed = rows.filter(state=State.CONFIRMED)
     # Several invitations can be for one part: those of a person and of others merged into that person.
     added_parts = set()
-    # Add them to the working copy if one is open, else to the public program.
-    with (
-        edit_working_copy(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
-        recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
-    ):
+    with recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")):
         for row in confirmed.with_place().with_presence():
             participation: SessionRole | Speaker
             part = (row.session_id, row.presentation_id, row.invited.pk, row.role if row.session_id else "")

@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from content.worker import report
 from schedule.unreleased.releasing import release_due
-from schedule.working_copy.release import release_due as release_due_copies
 
 
 class Command(BaseCommand):
@@ -17,7 +16,5 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: object) -> None:
         at = timezone.now()
         report(at)
-        editions = [plan.edition for plan in release_due(at)]
-        editions += [copy.edition for copy in release_due_copies(at)]
-        for edition in editions:
-            self.stdout.write(f"Released: {edition}.")
+        for plan in release_due(at):
+            self.stdout.write(f"Released: {plan.edition}.")
