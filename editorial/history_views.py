@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from itertools import batched
@@ -45,6 +44,7 @@ from content.unreleased.plan import (
     publishing,
     target_names,
 )
+from content.unreleased.timing import StatusTiming, status_timing
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import MAX_NAMED_ROWS, with_undo_link
 from editorial.current_edition import edition_of, format_moment, working_on
@@ -303,8 +303,15 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
         raise Http404("Only actions and unreleased changes can be reverted here.")
     if not may_take_back(request, change_set):
         raise PermissionDenied
-    with publishing() if is_release else nullcontext():
+    # What an action hid at once comes back at once.
+    timing = StatusTiming.NOW if may_release(request, edition_changed(change_set)) else StatusTiming.USUAL
+    with publishing() if is_release else status_timing(timing):
         return revert_page(request, change_set, site)
+
+
+def may_release(request: HttpRequest, edition: Edition | None) -> bool:
+    """Return whether the user may release unreleased changes of an edition."""
+    return access_for(request).may_inline("add", apps.get_model("schedule", "Release"), edition)
 
 
 def may_take_back(request: HttpRequest, change_set: ChangeSet) -> bool:

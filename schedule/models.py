@@ -239,6 +239,7 @@ class SessionRole(Releasable, NamedAsPrinted, Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("on_release",)
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("on_release",)
     waiting_fields = frozenset(("role", "position"))
 
@@ -294,6 +295,7 @@ class Speaker(Releasable, NamedAsPrinted, Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")
     edition_lookup: ClassVar[str] = "presentation__edition"
     siblings_of: ClassVar[str] = "presentation"
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("on_release",)
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("on_release",)
     waiting_fields = frozenset(("position",))
 

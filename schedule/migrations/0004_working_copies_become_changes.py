@@ -62,7 +62,7 @@ def forwards(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     working_copies = apps.get_model("schedule", "WorkingCopy").objects.order_by("pk")
     for copy in working_copies:
         Conversion(apps, copy).run()
-    models = [apps.get_model(*label.split(".")) for label in TARGETS]
+    models = [apps.get_model(label) for label in TARGETS]
     models.append(apps.get_model("content", "ChangeSet"))
     # New rows came with their keys.
     with schema_editor.connection.cursor() as cursor:
@@ -101,7 +101,7 @@ class Conversion:
         )
 
     def convert(self, label: str, key: int, row: Row) -> None:
-        model: Any = self.apps.get_model(*label.split("."))
+        model: Any = self.apps.get_model(label)
         if row["kind"] == CREATED:
             self.create(model, label, key, row)
         elif not model.objects.filter(pk=key).exists() or not TARGETS[label]:
@@ -171,7 +171,7 @@ class Conversion:
         self.record(row, "schedule.unreleasedchange", change.pk, owner=f"{label}:{key}")
 
     def existing(self, label: str, key: int | None) -> int | None:
-        rows = self.apps.get_model(*label.split(".")).objects.filter(pk=key or 0)
+        rows = self.apps.get_model(label).objects.filter(pk=key or 0)
         return key if rows.exists() else None
 
     def record(self, row: Row, label: str, key: int, owner: str = "") -> None:

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from papers.models import Paper
 from schedule.models import Presentation, Session
-from schedule.working_copy.release import open_copy
 from tests import factories as make
 from tests.api.writing import Writer
+from tests.schedule.unreleased.waiting import open_plan
 
 pytestmark = pytest.mark.django_db
 TALK = "presentations/2021/talk/"
@@ -187,30 +186,34 @@ def test_malformed_address_of_a_room_is_refused(writer: Writer, session: Session
     assert errors["room"][0].startswith("Write <edition>/<id>")
 
 
-def test_schedule_change_is_refused_during_a_working_copy(writer: Writer, session: Session) -> None:
+def test_schedule_change_waits_and_is_answered_with_202(writer: Writer, session: Session) -> None:
     paper = make.make_paper(session.edition, uid="p1")
-    open_copy(session.edition, None, timezone.now())
-    session_refusal = writer.patch("sessions/2021/morning/", 409, title="Other")
-    room_refusal = writer.create("rooms", 409, edition="2021", id="annex", name="Annex")
+    open_plan(session.edition)
+    change = writer.patch("sessions/2021/morning/", 202, title="Other")
+    room = writer.create("rooms", edition="2021", id="annex", name="Annex")
     title_change = writer.patch("papers/2021/p1/", title="Other")
     session.refresh_from_db()
     paper.refresh_from_db()
 
-    assert "working copy" in session_refusal["detail"]
-    assert "working copy" in room_refusal["detail"]
+    assert change["unreleased"]["fields"] == {"title": {"before": "Morning", "after": "Other"}}
+    assert change["title"] == "Morning"
+    assert room["name"] == "Annex"
     assert (session.title, paper.status, title_change["title"]) == ("Morning", "published", "Other")
 
 
 def test_api_hides_at_once_and_publishes_nothing_before_the_release(writer: Writer, session: Session) -> None:
     make.make_paper(session.edition, uid="p1")
     make.make_paper(session.edition, uid="p2", status="draft")
-    open_copy(session.edition, None, timezone.now())
+    open_plan(session.edition)
     writer.patch("papers/2021/p1/", status="withdrawn")
     writer.patch("sessions/2021/morning/", status="draft")
-    writer.patch("papers/2021/p2/", 409, status="published")
-    writer.create("papers", 409, edition="2021", id="p3", title="New", status="published")
+    writer.patch("papers/2021/p2/", 202, status="published")
+    writer.create("papers", 202, edition="2021", id="p3", title="New", status="published")
     writer.create("papers", edition="2021", id="p4", title="New", status="draft")
 
     session.refresh_from_db()
     statuses = dict(Paper.objects.values_list("uid", "status"))
-    assert (session.status, statuses) == ("draft", {"p1": "withdrawn", "p2": "draft", "p4": "draft"})
+    assert (session.status, statuses) == (
+        "draft",
+        {"p1": "withdrawn", "p2": "draft", "p3": "draft", "p4": "draft"},
+    )

@@ -12,9 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from conference.models import Edition
 from exchange.models import ImportJob
 from papers.models import Paper
-from schedule.models import Presentation, Session, WorkingCopy
-from schedule.working_copy.block import edit_working_copy, open_copies
-from schedule.working_copy.release import open_copy
+from schedule.models import Presentation, ReleasePlan, Session, UnreleasedChange
+from schedule.unreleased.releasing import let_changes_wait
 from tests import factories as make
 from tests.admin_forms import admin_url
 from tests.browser.axe import DESK_DISPLAYS, DESKTOP, PHONE, display_issues
@@ -126,7 +125,7 @@ def test_papers_are_assigned_to_a_session_by_keyboard(edition: Edition, desk_pag
     assert session.presentations.count() == 2
 
 
-def test_working_copy_is_opened_changed_and_released_by_keyboard(edition: Edition, desk_page: Page) -> None:
+def test_changes_wait_and_are_released_by_keyboard(edition: Edition, desk_page: Page) -> None:
     desk_page.goto(f"/admin/schedule/release/working-copy/?edition={edition.pk}")
     tab_to(desk_page, desk_page.locator("button[name=act][value=open]"))
     desk_page.keyboard.press("Enter")
@@ -178,12 +177,11 @@ def test_room_change_is_announced_by_keyboard(edition: Edition, desk_page: Page)
 
 
 def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage) -> None:
-    copy = open_copy(edition, User.objects.get(), timezone.now())
+    let_changes_wait(edition, User.objects.get(), timezone.now())
     session = Session.objects.get(title="Vision talks")
     poster_session = make.make_session(edition, kind="poster", title="Posters", status="published")
     make.make_presentation(poster_session, kind="poster", title="Poster", board="1")
-    with edit_working_copy(open_copies()):
-        Session.objects.filter(pk=session.pk).update(status="draft")
+    Session.objects.filter(pk=session.pk).update(title="Sight")
     schedule_url, query = "/admin/schedule", f"?edition={edition.pk}"
     paths = [
         f"/admin/{query}",
@@ -211,7 +209,7 @@ def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage
         assert response.status == 200, path
         issues_by_path[path] = display_issues(page, [*DESK_DISPLAYS, (DESKTOP, "dark"), (PHONE, "light")])
 
-    assert copy.is_open
-    assert WorkingCopy.objects.get().row_count == 1
+    assert ReleasePlan.objects.get().changes_wait
+    assert UnreleasedChange.objects.count() == 1
     assert Presentation.objects.count() == 1
     assert {path: issues for path, issues in issues_by_path.items() if issues} == {}

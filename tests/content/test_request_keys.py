@@ -8,7 +8,7 @@ from django.test import Client
 from conference.models import Edition
 from content.request_keys import parse_key
 from editorial.current_edition import LIST_FILTER
-from schedule.models import WorkingCopy
+from schedule.models import ReleasePlan
 from tests import factories as make
 from tests.admin_forms import admin_url, formset
 
@@ -60,7 +60,7 @@ def test_invalid_key_in_a_url_is_no_server_error(url: str, admin_client: Client,
 def test_invalid_key_in_a_form_is_no_server_error(text: str, admin_client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
     paper = make.make_paper(edition)
-    WorkingCopy.objects.create(edition=edition)
+    ReleasePlan.objects.create(edition=edition)
     rows = formset("presentations", [], [{"kind": "oral", "paper": text, "status": "published"}])
     posts: list[tuple[str, dict[str, Any]]] = [
         (admin_url(session, "change"), {"title": "A", "edition": text, **formset("roles"), **rows}),

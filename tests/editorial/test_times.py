@@ -11,7 +11,7 @@ from api.models import Token
 from conference.models import Edition, KeyDate
 from content.history import ChangeSet
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
-from schedule.models import WorkingCopy
+from schedule.models import ReleasePlan
 from tests import factories as make
 from tests.admin_forms import admin_url, date_and_time, run_action
 
@@ -92,7 +92,7 @@ def test_years_at_the_limits_of_dates_are_refused(admin_client: Client, day: str
     make.make_key_date(edition, day=edition.start_date - timedelta(days=1))
     make.make_key_date(edition, day=edition.end_date + timedelta(days=1))
     session = make.make_session(edition, start=NOON)
-    WorkingCopy.objects.create(edition=edition)
+    ReleasePlan.objects.create(edition=edition)
     path, copy = f"/admin/conference/edition/{edition.pk}/publish/", "/admin/schedule/release/working-copy/"
     new_edition = {"name": "N", "year": 2027, "slug": "2027", "timezone": "UTC", "parts": ["key_dates"]}
     was = admin_client.get(path).context["form"].initial["was"]

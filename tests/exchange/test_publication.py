@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.utils import timezone
 
 from conference.models import Edition, Page
 from content.history import ChangeSet
@@ -22,12 +21,11 @@ from exchange.models import Conflict, ImportJob
 from exchange.records import AwardRecord, PageRecord, Program
 from papers.models import Award, Paper
 from schedule.models import Presentation, Session
-from schedule.working_copy import release as releasing
-from schedule.working_copy.block import open_copies, pending_rows, show_working_copy
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.programs import START, paper, program, session, talk
 from tests.exchange.uploads import job_url, papers_file, press_button, program_file, upload
+from tests.schedule.unreleased.waiting import open_plan, planned_rows, release_all, waiting_fields
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +38,7 @@ def edition() -> Edition:
 @pytest.fixture
 def waiting_edition(edition: Edition) -> Edition:
     """Return an edition whose schedule has changes that wait for a release."""
-    releasing.open_copy(edition, None, timezone.now())
+    open_plan(edition)
     return edition
 
 
@@ -148,7 +146,7 @@ def test_import_waits_for_the_release(waiting_edition: Edition) -> None:
     report = load(small_program(), "2021")
     public = public_counts()
     again = load(small_program(), "2021", dry_run=True)
-    releasing.release(open_copies()[0], None, timezone.now())
+    release_all(waiting_edition)
 
     assert (
         lines_of(preview)
@@ -170,12 +168,12 @@ def test_chair_publishes_at_once_while_changes_wait(waiting_edition: Edition) ->
         "page": 1, "paper": 1, "award": 1, "session": 1, "presentation": 1
     }  # fmt: skip
     assert public_counts() == [1, 1, 1, 1, 1]
-    assert pending_rows(open_copies()) == {}
+    assert waiting_fields() == []
 
 
-def test_drafts_stay_drafts_after_the_release(waiting_edition: Edition) -> None:
+def test_drafts_do_not_wait_for_the_release(waiting_edition: Edition) -> None:
     load(small_program(), "2021", publication="drafts")
-    releasing.release(open_copies()[0], None, timezone.now())
+    assert waiting_fields() == []
 
     assert public_counts() == [0, 0, 0, 0, 0]
     assert {*Session.objects.values_list("status", flat=True)} == {"draft"}
@@ -183,17 +181,17 @@ def test_drafts_stay_drafts_after_the_release(waiting_edition: Edition) -> None:
 
 def test_withdrawn_paper_does_not_wait_and_undo_restores_it(edition: Edition) -> None:
     load(small_program(), "2021")
-    releasing.open_copy(edition, None, timezone.now())
+    open_plan(edition)
     moved = session("s1", start=START + timedelta(hours=1), end=START + timedelta(hours=2))
     changed = Program(papers=(paper("p1", status="withdrawn"),), sessions=(moved,))
     run = load(changed, "2021").run
     assert run is not None
     hidden = Paper.objects.get(uid="p1").status
-    waiting = [{*row.values} for row in pending_rows(open_copies()).values()]
+    waiting = waiting_fields()
     undo(run)
 
     assert (hidden, waiting) == ("withdrawn", [{"start", "end"}])
-    assert (Paper.objects.get(uid="p1").status, pending_rows(open_copies())) == ("published", {})
+    assert (Paper.objects.get(uid="p1").status, waiting_fields()) == ("published", [])
 
 
 def test_undo_of_an_import_drops_its_waiting_papers(waiting_edition: Edition) -> None:
@@ -201,7 +199,7 @@ def test_undo_of_an_import_drops_its_waiting_papers(waiting_edition: Edition) ->
     assert run is not None
     undo(run)
 
-    assert (Paper.objects.count(), pending_rows(open_copies())) == (0, {})
+    assert (Paper.objects.count(), waiting_fields()) == (0, [])
     assert ChangeSet.objects.filter(reference=f"exchange.importrun:{run.pk}", origin="import").count() == 1
 
 
@@ -268,7 +266,7 @@ def test_chair_chooses_on_the_page_of_the_preview(waiting_edition: Edition) -> N
 def test_import_is_previewed_again_if_changes_wait_by_now(edition: Edition) -> None:
     chair = client_of(edition, "chair")
     job = upload(chair, edition, ("p.json", papers_file(program(paper("p1")))))
-    releasing.open_copy(edition, None, timezone.now())
+    open_plan(edition)
     job = press_button(chair, job, "confirm")
 
     assert (job.state, job.is_again, job.publications) == ("ready", True, {"with-release": {"paper": 1}})
@@ -330,8 +328,8 @@ def test_command_waits_for_the_release(waiting_edition: Edition, tmp_path: Path)
 
     assert run_import(path)[-1] == "1 becomes public with the next release: 1 paper."
     assert published_papers() == []
-    with show_working_copy(open_copies()):
-        assert published_papers() == ["p1"]
+    (planned_paper,) = planned_rows(waiting_edition, Paper)
+    assert planned_paper.status == "published"
 
 
 # Dates far outside the edition

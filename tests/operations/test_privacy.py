@@ -17,7 +17,6 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import models
 from django.test import Client
-from django.utils import timezone
 
 from accounts.models import Membership
 from conference.models import Edition
@@ -29,10 +28,8 @@ from operations.privacy.inventory import PACKAGE_FIELDS, TEXT_COLUMNS, all_perso
 from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
 from people.models import Institution, Invitation, Person, PersonName
-from schedule.models import PendingChanges
-from schedule.working_copy.block import edit_working_copy, open_copies, show_working_copy
-from schedule.working_copy.release import open_copy
 from tests import factories as make
+from tests.schedule.unreleased.waiting import open_plan
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
 # A name that no other row contains.
@@ -307,19 +304,15 @@ def test_unknown_person_or_account_is_an_error(command: str) -> None:
             call_command(command, **options)
 
 
-def test_erasing_includes_rows_of_a_working_copy(person: Person) -> None:
+def test_erasing_includes_people_who_are_added_with_the_release(person: Person) -> None:
     edition = make.make_edition(2044)
-    open_copy(edition, None, timezone.now())
     session = make.make_session(edition, uid="s44")
-    with edit_working_copy(open_copies()):
-        make.add_role(session, person, "chair", name="Dr. Ada Printed", affiliation="Home")
+    open_plan(edition)
+    make.add_role(session, person, "chair", name="Dr. Ada Printed", affiliation="Home")
     erase(person=person.uid)
-    (row,) = PendingChanges.objects.get().rows
-    with show_working_copy(open_copies()):
-        name = session.roles.get().name
+    role = session.roles.get()
 
-    assert "Printed" not in str(row)
-    assert name == "Anonymous"
+    assert (role.name, role.affiliation, role.on_release) == ("Anonymous", "", "added")
 
 
 def test_erasing_clears_the_admin_log_of_the_person_only(person: Person) -> None:

@@ -23,11 +23,11 @@ from schedule.models import (
     Presentation,
     ProgramInvitation,
     ProgramInvitationLink,
+    ReleasePlan,
     Session,
     SessionRole,
     Speaker,
     Unavailability,
-    WorkingCopy,
 )
 from tests.admin_forms import admin_url, date_and_time
 from tests.factories import (
@@ -472,10 +472,10 @@ def test_reply_times_are_listed_in_the_zone_of_the_edition(
     assert "Tue 30 Jun 2026, 19:00 PDT" in admin_client.get(LIST).text
 
 
-def test_people_added_with_a_working_copy_wait_for_the_release(
+def test_added_people_wait_for_the_release(
     admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
 ) -> None:
-    WorkingCopy.objects.create(edition=session.edition)
+    ReleasePlan.objects.create(edition=session.edition)
     post_confirmed_action(admin_client, "send_invitations", invitation)
     post_action(admin_client, "mark_confirmed", invitation)
     page = post_action(admin_client, "add_to_program", invitation)
@@ -485,7 +485,7 @@ def test_people_added_with_a_working_copy_wait_for_the_release(
     assert "1 person was added to the program." in page
     assert "0 people were added" in repeated_page
     # The public program does not change until the release.
-    assert not SessionRole.objects.exists()
+    assert not SessionRole.objects.published().exists()
     prepare_page = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
     assert "Everybody there has an invitation already" in prepare_page
 

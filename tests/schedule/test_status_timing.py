@@ -8,29 +8,28 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone
 
 from conference.models import Edition
 from content.history import RowChange
 from papers.models import Paper
-from schedule.models import Session, WorkingCopy
-from schedule.working_copy import release as releasing
-from schedule.working_copy.block import open_copies, pending_rows, show_working_copy
+from schedule.models import ReleasePlan, Session
+from schedule.unreleased.releasing import publish_at_once
 from tests import factories as make
 from tests.access.world import add_member
 from tests.admin_forms import admin_url
 from tests.schedule.form_data import fields_of
+from tests.schedule.unreleased.waiting import open_plan, planned_rows, release_all, waiting_fields
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def copy(edition: Edition) -> WorkingCopy:
-    """Open a working copy of a program with a public and a draft paper, and a public and a draft session."""
+def release_plan(edition: Edition) -> ReleasePlan:
+    """Let changes wait of a program with a public and a draft paper, and a public and a draft session."""
     for number, status in enumerate(("published", "draft"), start=1):
         make.make_paper(edition, ["Ada Lovelace"], title=f"Paper {number}", status=status)
         make.make_session(edition, uid=f"s{number}", title=f"Session {number}", status=status)
-    return releasing.open_copy(edition, None, timezone.now())
+    return open_plan(edition)
 
 
 def client_of(edition: Edition, role: str) -> Client:
@@ -55,8 +54,10 @@ def statuses() -> list[str]:
 
 
 def waiting_statuses() -> list[str]:
-    with show_working_copy(open_copies()):
-        return statuses()
+    edition = Edition.objects.get(slug="2021")
+    papers = sorted(planned_rows(edition, Paper), key=lambda paper: paper.title)
+    sessions = sorted(planned_rows(edition, Session), key=lambda session: session.uid)
+    return [row.status for row in (*papers, *sessions)]
 
 
 def save_all(client: Client, *new_statuses: str, **fields: str) -> None:
@@ -66,37 +67,37 @@ def save_all(client: Client, *new_statuses: str, **fields: str) -> None:
 
 
 @pytest.mark.parametrize("role", ["chair", "editor"])
-def test_rows_are_hidden_at_once_and_shown_with_the_release(copy: WorkingCopy, role: str) -> None:
-    save_all(client_of(copy.edition, role), "withdrawn", "published", "draft", "published")
+def test_rows_are_hidden_at_once_and_shown_with_the_release(release_plan: ReleasePlan, role: str) -> None:
+    save_all(client_of(release_plan.edition, role), "withdrawn", "published", "draft", "published")
     public, waiting = statuses(), waiting_statuses()
-    releasing.release(open_copies()[0], None, timezone.now())
+    release_all(release_plan.edition)
 
     assert public == ["withdrawn", "draft", "draft", "draft"]
     assert waiting == ["withdrawn", "published", "draft", "published"]
     assert statuses() == waiting
 
 
-def test_chair_hides_with_the_release(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_chair_hides_with_the_release(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     save_all(chair, "draft", "published", "draft", "published", _status_timing="release")
 
     assert statuses() == ["published", "draft", "published", "draft"]
     assert waiting_statuses() == ["draft", "published", "draft", "published"]
 
 
-def test_chair_publishes_at_once(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_chair_publishes_at_once(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     save_all(chair, "draft", "published", "draft", "published", _status_timing="now")
 
     assert statuses() == waiting_statuses() == ["draft", "published", "draft", "published"]
-    assert pending_rows(open_copies()) == {}
+    assert waiting_fields() == []
     changes = RowChange.objects.filter(values__has_key="status").order_by("pk")
     assert [change.change_set.user_name for change in changes] == ["chair"] * 4
 
 
 @pytest.mark.parametrize("timing", ["now", "release"])
-def test_editor_has_no_choice(copy: WorkingCopy, timing: str) -> None:
-    editor = client_of(copy.edition, "editor")
+def test_editor_has_no_choice(release_plan: ReleasePlan, timing: str) -> None:
+    editor = client_of(release_plan.edition, "editor")
     page = editor.get(admin_url(Paper.objects.earliest("pk"), "change")).text
     save_all(editor, "draft", "published", "draft", "published", _status_timing=timing)
 
@@ -104,35 +105,35 @@ def test_editor_has_no_choice(copy: WorkingCopy, timing: str) -> None:
     assert statuses() == ["draft", "draft", "draft", "draft"]
 
 
-def test_other_fields_of_a_hidden_session_wait(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_other_fields_of_a_hidden_session_are_saved_with_it(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     session = Session.objects.get(uid="s1")
     save(chair, session, title="New title", status="draft")
     session.refresh_from_db()
 
-    assert (session.title, session.status) == ("Session 1", "draft")
-    assert [{*row.values} for row in pending_rows(open_copies()).values()] == [{"title"}]
+    assert (session.title, session.status) == ("New title", "draft")
+    assert waiting_fields() == []
 
 
-def test_row_is_hidden_at_once_although_another_status_waits(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_row_is_hidden_at_once_although_another_status_waits(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     session = Session.objects.get(uid="s1")
     save(chair, session, status="cancelled")
     save(chair, session, status="draft")
 
     assert statuses()[2] == waiting_statuses()[2] == "draft"
-    assert pending_rows(open_copies()) == {}
-    releasing.close_copy(open_copies()[0])
+    assert waiting_fields() == []
+    publish_at_once(release_plan)
 
 
-def test_draft_that_would_have_been_published_is_one_again(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_draft_that_would_have_been_published_is_one_again(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     paper = Paper.objects.get(title="Paper 2")
     save(chair, paper, status="published")
     save(chair, paper, status="draft")
 
     assert statuses()[1] == waiting_statuses()[1] == "draft"
-    assert pending_rows(open_copies()) == {}
+    assert waiting_fields() == []
 
 
 def add_paper(client: Client, edition: Edition, **fields: str) -> Paper:
@@ -144,10 +145,10 @@ def add_paper(client: Client, edition: Edition, **fields: str) -> Paper:
     return Paper.objects.get(title="Late paper")
 
 
-def test_new_paper_waits_for_the_release(copy: WorkingCopy) -> None:
-    paper = add_paper(client_of(copy.edition, "chair"), copy.edition)
+def test_new_paper_waits_for_the_release(release_plan: ReleasePlan) -> None:
+    paper = add_paper(client_of(release_plan.edition, "chair"), release_plan.edition)
     public = [paper.status, Paper.objects.published().filter(pk=paper.pk).exists()]
-    releasing.release(open_copies()[0], None, timezone.now())
+    release_all(release_plan.edition)
     paper.refresh_from_db()
 
     assert public == ["draft", False]
@@ -156,16 +157,16 @@ def test_new_paper_waits_for_the_release(copy: WorkingCopy) -> None:
     assert (change.kind, change.change_set.user_name) == ("created", "chair")
 
 
-def test_chair_adds_a_public_paper_and_session_at_once(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
-    paper = add_paper(chair, copy.edition, _status_timing="now")
+def test_chair_adds_a_public_paper_and_session_at_once(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
+    paper = add_paper(chair, release_plan.edition, _status_timing="now")
 
     assert paper.status == "published"
-    assert pending_rows(open_copies()) == {}
+    assert waiting_fields() == []
 
 
-def test_bulk_action_hides_at_once_and_can_be_reverted(copy: WorkingCopy) -> None:
-    chair = client_of(copy.edition, "chair")
+def test_bulk_action_hides_at_once_and_can_be_reverted(release_plan: ReleasePlan) -> None:
+    chair = client_of(release_plan.edition, "chair")
     address, keys = admin_url(Paper, "changelist"), [str(Paper.objects.get(title="Paper 1").pk)]
     choice = {"action": "withdraw", "_selected_action": keys}
     page = chair.post(address, choice)
@@ -179,10 +180,10 @@ def test_bulk_action_hides_at_once_and_can_be_reverted(copy: WorkingCopy) -> Non
     assert (hidden, statuses()[0]) == ("withdrawn", "published")
 
 
-def test_account_of_another_edition_cannot_publish_at_once(copy: WorkingCopy) -> None:
+def test_account_of_another_edition_cannot_publish_at_once(release_plan: ReleasePlan) -> None:
     other = make.make_edition(2022)
-    releasing.open_copy(other, None, timezone.now())
-    user: User = add_member("editor", copy.edition, "editor")
+    open_plan(other)
+    user: User = add_member("editor", release_plan.edition, "editor")
     user.memberships.create(edition=other, role="chair")
     client = Client()
     client.force_login(user)
