@@ -23,7 +23,7 @@ from content.row_values import (
     related_model,
     values_in_memory,
 )
-from content.worker import WorkerReport
+from content.unreleased.worker_report import WorkerReport
 
 __all__ = [
     "ChangeSet",

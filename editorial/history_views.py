@@ -42,6 +42,7 @@ from content.unreleased.plan import (
     change_model,
     has_unreleased_rows,
     publishing,
+    release_model,
     target_names,
 )
 from content.unreleased.timing import StatusTiming, status_timing
@@ -311,7 +312,7 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
 
 def may_release(request: HttpRequest, edition: Edition | None) -> bool:
     """Return whether the user may release unreleased changes of an edition."""
-    return access_for(request).may_inline("add", apps.get_model("schedule", "Release"), edition)
+    return access_for(request).may_inline("add", release_model(), edition)
 
 
 def may_take_back(request: HttpRequest, change_set: ChangeSet) -> bool:

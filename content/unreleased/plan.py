@@ -58,6 +58,10 @@ def passes_waiting_field(model: type[Model], path: str) -> bool:
     return False
 
 
+def release_model() -> Any:
+    return apps.get_model("schedule", "Release")
+
+
 def change_model() -> Any:
     return apps.get_model("schedule", "UnreleasedChange")
 

@@ -20,7 +20,7 @@ from conference.models import Edition
 from content.request_keys import parse_key
 from content.times import validate_year
 from content.unreleased.plan import planned, read_version
-from content.worker import is_worker_running
+from content.unreleased.worker_report import is_worker_running
 from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.model_admin import ContentAdmin

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -18,9 +18,6 @@ from content.models import Content
 from content.querysets import ContentQuerySet
 from content.row_values import recorded_fields, values_in_memory
 from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
-
-if TYPE_CHECKING:
-    from schedule.models import Presentation, Session, SessionRole, Speaker
 
 # The foreign keys of a change to its row, of which exactly one is set.
 TARGETS = ("session", "presentation", "role", "speaker", "paper")
@@ -229,7 +226,7 @@ class UnreleasedChange(Content):
         return key
 
     @property
-    def row(self) -> "Session | Presentation | SessionRole | Speaker | Any":
+    def row(self) -> Any:
         """The row that it changes."""
         return getattr(self, self.target)
 

@@ -26,7 +26,7 @@ from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS
 from content.unreleased.diversion import ADDED, REMOVED
 from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
-from content.worker import is_worker_running
+from content.unreleased.worker_report import is_worker_running
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce, announced_program

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import DatabaseError, connections
 from django_tasks_db.management.commands.db_worker import Command as DatabaseWorker
 
-from content.worker import REPORT_SECONDS, report
+from content.unreleased.worker_report import REPORT_SECONDS, report
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from content.worker import report
+from content.unreleased.worker_report import report
 from schedule.unreleased.releasing import release_due
 
 

@@ -15,7 +15,7 @@ from conference.models import Edition
 from content.history import ChangeSet
 from content.revision import lock
 from content.unreleased.plan import RELEASE_DETAIL, publishing
-from content.worker import MAX_REPORT_AGE, WorkerReport, report
+from content.unreleased.worker_report import MAX_REPORT_AGE, WorkerReport, report
 from papers.models import Paper
 from schedule.models import Presentation, Release, ReleasePlan, Room, Session, UnreleasedChange
 from schedule.releases import announce
