@@ -118,6 +118,8 @@ class UnreleasedChange(Content):
     on_release = models.CharField(
         _("with the release"), max_length=9, blank=True, choices=OnRelease, editable=False
     )
+    # Whether the row was made to be added, so that it goes if the change is discarded.
+    creates_row = models.BooleanField(_("new row"), default=False, editable=False)
     values = models.JSONField(_("values"), default=dict, blank=True)
     began = models.JSONField(_("began with"), default=dict, blank=True)
     # The rows that `values` name: they cannot be deleted while the change waits.
