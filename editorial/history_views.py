@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from django.apps import apps
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote
@@ -38,12 +39,12 @@ from content.history.timeline import RowLabels, change_set_rows, field_changes, 
 from content.request_keys import parse_key
 from content.row_values import BATCH_ROWS, recorded_fields
 from content.unreleased.plan import (
-    RELEASE_DETAIL,
     change_model,
     has_unreleased_rows,
     publishing,
     release_model,
     target_names,
+    was_public_at_once,
 )
 from content.unreleased.timing import StatusTiming, status_timing
 from editorial.access import ScopedAdmin, access_for
@@ -299,14 +300,13 @@ UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     """Preview the revert of a change set; with POST, do it."""
     change_set = get_object_or_404(ChangeSet, pk=act, reference="")
-    is_release = change_set.detail == RELEASE_DETAIL
-    if not is_release and change_set.origin not in UNDOABLE and not has_unreleased_rows(change_set):
+    if change_set.origin not in UNDOABLE and not has_unreleased_rows(change_set):
         raise Http404("Only actions and unreleased changes can be reverted here.")
     if not may_take_back(request, change_set):
         raise PermissionDenied
     # What an action hid at once comes back at once.
     timing = StatusTiming.NOW if may_release(request, edition_changed(change_set)) else StatusTiming.USUAL
-    with publishing() if is_release else status_timing(timing):
+    with publishing() if was_public_at_once(change_set) else status_timing(timing):
         return revert_page(request, change_set, site)
 
 
@@ -317,9 +317,8 @@ def may_release(request: HttpRequest, edition: Edition | None) -> bool:
 
 def may_take_back(request: HttpRequest, change_set: ChangeSet) -> bool:
     """Return whether the user may revert an action or own edit, or if they may release, all edits."""
-    is_release = change_set.detail == RELEASE_DETAIL
     is_own = change_set.user_id is not None and change_set.user_id == request.user.pk
-    if not is_release and (is_own or change_set.origin in UNDOABLE):
+    if not was_public_at_once(change_set) and (is_own or change_set.origin in UNDOABLE):
         return True
     return access_for(request).may_all_rows("change", change_model(), edition_changed(change_set))
 

@@ -125,6 +125,8 @@ class Edit:
         # The columns that the row keeps.
         self.kept: Columns = {}
         self.is_changed = False
+        # Whether the row was made to be added with the release.
+        self.creates_row: bool = change.creates_row if change else False
 
     @property
     def loaded(self) -> Columns:
@@ -220,6 +222,7 @@ def write_changes(edits: Collection[Edit]) -> None:
             deleted += [change.pk] if change.pk else []
         else:
             change.values, change.began, change.on_release = edit.values, edit.began, edit.on_release
+            change.creates_row = edit.creates_row
             change.at, change.by_id = now, user.pk if user else None
             change.by_name = user.get_username() if user else actor.detail[:150]
             set_targets(change, model)
@@ -263,6 +266,7 @@ def hold_back_new(rows: Collection[Any]) -> list[Edit]:
     for row in public_rows:
         if (edition := row.get_edition_key()) in editions:
             edit = Edit(row, None, Stored(False, edition, {"on_release": ""}), None)
+            edit.creates_row = True
             edit.on_release = row.on_release = row.status if has_status(type(row)) else ADDED
             if has_status(type(row)):
                 row.status = DRAFT

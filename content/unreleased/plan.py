@@ -86,6 +86,12 @@ def has_unreleased_rows(change_set: "ChangeSet") -> bool:
     )
 
 
+def was_public_at_once(change_set: "ChangeSet") -> bool:
+    """Return whether a change set is a release or a live notice: its revert is public at once, too."""
+    news = change_set.rows.filter(kind="created", model="conference.announcement")
+    return change_set.detail == RELEASE_DETAIL or news.exists()
+
+
 def planned_columns(model: Any, edition: "Edition", values: Mapping[str, Any]) -> Columns:
     """Return the columns of unreleased values, with those that are derived from them."""
     fields = recorded_fields(model)
@@ -110,7 +116,7 @@ class Plan:
 
     @property
     def change_count(self) -> int:
-        return int(self.version.partition(".")[0])
+        return int(self.version.partition(".")[0] or 0)
 
     def learn(self, label: str, key: int, values: Mapping[str, Any]) -> None:
         """Take over what a write in the block has changed."""

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -18,6 +19,7 @@ from conference.models import Announcement, Edition
 from content import revision
 from content.history import Origin
 from content.history.recording import recording
+from content.history.timeline import RowLabels, field_changes, referenced_keys
 from content.row_values import to_json_value
 from content.times import validate_year
 from content.versions import value_mark
@@ -28,10 +30,12 @@ from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.clashes import clash_context
 from schedule.admin.editor import visible_rows
+from schedule.admin.unreleased import unreleased_address
 from schedule.editing import Placement
 from schedule.entries import Status
-from schedule.models import Release, Room, Session
+from schedule.models import Release, Room, Session, UnreleasedChange
 from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
+from schedule.unreleased.beginnings import changes_within, publishing_within
 
 # The default duration of a notice if its session is over.
 DEFAULT_NOTICE_DURATION = timedelta(hours=1)
@@ -181,6 +185,8 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
         preview=preview(notice) if notice else None,
         problems=problems,
         clashes=new_clashes(change) if change else [],
+        waiting=waiting_lines(session),
+        unreleased_url=unreleased_address(session.edition),
     )
     return TemplateResponse(request, "admin/schedule/live_notice.html", context).render()
 
@@ -214,7 +220,12 @@ def apply_and_publish(
     """Apply the change and publish the notice in one change set, or return the problems."""
     cleaned = notice.cleaned_data
     detail = _("Announce a change: %(session)s") % {"session": change.session}
-    with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
+    session = change.session
+    with (
+        recording(Origin.ACTION, request.user, detail) as log,
+        revision.lock(),
+        publishing_within(session),
+    ):
         if problems := change.apply():
             return problems
         publish(change, timezone.now(), cleaned["title"], cleaned["text"], cleaned["until"])
@@ -222,4 +233,28 @@ def apply_and_publish(
         change_set = log.change_set
     sentence = _("The notice is public: “%(title)s”.") % {"title": cleaned["title"]}
     model_admin.message_user(request, with_undo_link(sentence, change_set), messages.SUCCESS)
+    if UnreleasedChange.objects.of_rows([session]).exists():
+        waits = _("Unreleased changes of the session still wait, and will be released over this one.")
+        link = format_html('{} <a href="{}">{}</a>', waits, unreleased_address(session.edition), _("Review"))
+        model_admin.message_user(request, link, messages.WARNING)
     return []
+
+
+def waiting_lines(session: Session) -> list[dict[str, Any]]:
+    """Return the unreleased changes of a session and its contents, with both values of each field."""
+    changes = changes_within(session)
+    shown = [(change, change.shown_values) for change in changes]
+    labels = RowLabels(
+        key for _change, values in shown for value in values for key in referenced_keys(*value)
+    )
+    return [
+        {
+            "label": str(change),
+            "fields": [
+                line
+                for value in values
+                for line in field_changes(value.model, {value.name: value.pair}, labels, session.edition)
+            ],
+        }
+        for change, values in shown
+    ]

@@ -115,6 +115,8 @@ class UnreleasedChange(Content):
     on_release = models.CharField(
         _("with the release"), max_length=9, blank=True, choices=OnRelease, editable=False
     )
+    # Whether the row was made to be added, so that it goes if the change is discarded.
+    creates_row = models.BooleanField(_("new row"), default=False, editable=False)
     values = models.JSONField(_("values"), default=dict, blank=True)
     began = models.JSONField(_("began with"), default=dict, blank=True)
     # The rows that `values` name: they cannot be deleted while the change waits.
@@ -251,13 +253,13 @@ def mark_rows(changes: Iterable[UnreleasedChange]) -> None:
 
 
 def unmark_rows(changes: Iterable[UnreleasedChange]) -> None:
-    """Clear `on_release` in the rows of the changes."""
+    """Clear `on_release` in the rows of the changes. One statement for each model."""
     keys: dict[str, list[int]] = {}
     for change in changes:
-        if change.on_release:
-            keys.setdefault(change.target, []).append(change.target_key)
+        keys.setdefault(change.target, []).append(change.target_key)
     for name, row_keys in keys.items():
-        models.QuerySet.update(waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys)), on_release="")
+        rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys))
+        models.QuerySet.update(rows.exclude(on_release=""), on_release="")
 
 
 def waiting_model(name: str) -> type[Content]:

@@ -220,23 +220,23 @@ def write_statuses(model: Any, statuses: Mapping[int, str]) -> None:
 def discard(plan: ReleasePlan, *, seen: str | None = None, chosen: Collection[int] | None = None) -> int:
     """Drop all unreleased changes, or the `chosen` ones and those that need their rows; return their number.
 
-    Rows that were never public stay as drafts without a release only if nothing public needs them: they are
-    deleted if they were made to be added.
+    Rows that were made to be added are deleted, but for papers; other drafts stay.
     """
     with transaction.atomic(), publishing():
         refuse_unseen(plan, seen)
         changes = locked(changes_of(plan.edition))
         if chosen is not None:
             changes = with_dependents(changes, {*chosen})
-        for name in reversed(TARGETS):
-            added = [change.target_key for change in changes if change.target == name and is_new(change)]
-            if name == "paper":
-                continue
-            for batch in batched(sorted(added), BATCH_ROWS, strict=False):
-                rows: Any = waiting_model(name)._default_manager
-                rows.filter(pk__in=batch).delete()
+        added: dict[str, list[int]] = {}
+        for change in changes:
+            if change.creates_row and change.target != "paper":
+                added.setdefault(change.target, []).append(change.target_key)
         for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
             UnreleasedChange.objects.filter(pk__in=batch).delete()
+        for name in reversed(TARGETS):
+            for batch in batched(sorted(added.get(name, ())), BATCH_ROWS, strict=False):
+                rows: Any = waiting_model(name)._default_manager
+                rows.filter(pk__in=batch).delete()
         return len(changes)
 
 

@@ -106,7 +106,7 @@ def returning_row(step: RevertStep) -> Row | None:
     """Return the row of an unreleased change that comes back; `None` for other steps."""
     if step.model is not UnreleasedChange:
         return None
-    return next((name, step.pairs[name][1]) for name in TARGETS if step.pairs[name][1])
+    return next((name, step.pairs[name][1]) for name in TARGETS if name in step.pairs)
 
 
 def changes_made_since(steps: Iterable[RevertStep]) -> dict[Row, UnreleasedChange]:

@@ -15,8 +15,11 @@ from conference.cache_lifetimes import read_cache_states
 from conference.models import Announcement, Edition
 from content.history import ChangeSet, Origin
 from content.history.revert import undo
-from schedule.models import Room, Session
+from content.row_values import to_json_value
+from content.unreleased.plan import publishing
+from schedule.models import ReleasePlan, Room, Session, UnreleasedChange
 from schedule.releases import announce, pending_release
+from schedule.unreleased.conflicts import find_conflicts
 from tests import factories as make
 from tests.access.world import add_member
 
@@ -340,3 +343,93 @@ def test_announce_button_is_shown_to_chairs_only(session: Session) -> None:
         has_button[role] = announce_address(session) in page.text
 
     assert has_button == {Role.CHAIR: True, Role.EDITOR: False}
+
+
+# While changes wait for a release
+
+
+@pytest.fixture
+def waiting(session: Session) -> Session:
+    """Let the session wait for another room and a later start."""
+    ReleasePlan.objects.create(edition=session.edition)
+    session.start, session.end = session.start + 3 * HOUR, session.end + 3 * HOUR
+    session.title = "Compilers, II"
+    session.save()
+    return Session.objects.get(pk=session.pk)
+
+
+def test_notice_is_public_at_once_and_the_waiting_change_begins_again(
+    admin_client: Client, waiting: Session
+) -> None:
+    start, later = waiting.start + HOUR, waiting.start + 3 * HOUR
+    times = {"start": local_value(start, waiting.edition), "end": local_value(start + HOUR, waiting.edition)}
+    preview = admin_client.post(announce_address(waiting), {"kind": "time", **times})
+    page = publish(admin_client, waiting, kind="time", **times)
+    session, change = Session.objects.get(pk=waiting.pk), UnreleasedChange.objects.get()
+
+    assert "Unreleased changes of this session" in preview.text
+    assert "Title <del>Compilers</del> → <ins>Compilers, II</ins>" in preview.text
+    assert "Unreleased changes of the session still wait" in page.text
+    assert (session.start, session.title) == (start, "Compilers")
+    assert change.values["start"] == to_json_value(later)
+    assert change.began["start"] == to_json_value(start)
+    assert find_conflicts([change]) == []
+    releases = session.edition.releases
+    assert [row["kind"] for row in releases.get(number=2).changes] == ["moved"]
+
+
+def test_field_that_a_notice_makes_public_waits_no_longer(admin_client: Client, waiting: Session) -> None:
+    later = waiting.start + 3 * HOUR
+    times = {"start": local_value(later, waiting.edition), "end": local_value(later + HOUR, waiting.edition)}
+    publish(admin_client, waiting, kind="time", **times)
+
+    assert Session.objects.get(pk=waiting.pk).start == later
+    assert UnreleasedChange.objects.get().values == {"title": "Compilers, II"}
+
+
+def test_field_that_differed_before_the_notice_stays_a_conflict(
+    admin_client: Client, waiting: Session
+) -> None:
+    first, second = (Room.objects.get(name=f"Hall {letter}") for letter in "AB")
+    third = make.make_room(waiting.edition, "Hall C")
+    Session.objects.filter(pk=waiting.pk).update(room=third)
+    with publishing():
+        Session.objects.filter(pk=waiting.pk).update(room=None)
+    publish(admin_client, waiting, kind="room", room=second.pk)
+    (conflict,) = find_conflicts([UnreleasedChange.objects.get()])
+
+    assert (conflict.field, conflict.public, conflict.mine) == ("room", second.pk, third.pk)
+    assert conflict.change.began["room"] == first.pk
+
+
+def test_cancellation_by_a_notice_waits_no_longer(admin_client: Client, session: Session) -> None:
+    ReleasePlan.objects.create(edition=session.edition)
+    session.status = "cancelled"
+    session.save()
+    publish(admin_client, Session.objects.get(pk=session.pk), kind="cancel", reason="Storm")
+
+    assert Session.objects.get(pk=session.pk).status == "cancelled"
+    assert Session.objects.get(pk=session.pk).on_release == ""
+    assert not UnreleasedChange.objects.exists()
+
+
+def test_reverted_notice_is_gone_at_once(admin_client: Client, waiting: Session) -> None:
+    before = UnreleasedChange.objects.values("values", "began", "on_release").get()
+    publish(admin_client, waiting, kind="room", room=Room.objects.get(name="Hall B").pk)
+    change_set = ChangeSet.objects.filter(origin=Origin.ACTION).latest("pk")
+    response = admin_client.post(f"/admin/acts/{change_set.pk}/take-back/")
+    session = Session.objects.get(pk=waiting.pk)
+
+    assert response.status_code == 302
+    assert session.room is not None
+    assert (session.room.name, session.edition.announcements.count()) == ("Hall A", 0)
+    assert UnreleasedChange.objects.values("values", "began", "on_release").get() == before
+
+
+def test_notice_moves_the_talks_at_once_too(admin_client: Client, waiting: Session) -> None:
+    start = waiting.start + HOUR
+    times = {"start": local_value(start, waiting.edition), "end": local_value(start + HOUR, waiting.edition)}
+    publish(admin_client, waiting, kind="time", **times)
+
+    assert Session.objects.get(pk=waiting.pk).presentations.get().start == start
+    assert UnreleasedChange.objects.filter(presentation__isnull=False).count() == 0

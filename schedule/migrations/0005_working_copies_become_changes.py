@@ -159,6 +159,7 @@ class Conversion:
             values=values,
             began={name: pair[0] for name, pair in pairs.items()},
             on_release=on_release,
+            creates_row=row["kind"] == CREATED,
             to_room_id=self.existing("schedule.Room", values.get("room")),
             to_session_id=self.existing("schedule.Session", values.get("session") or values.get("parent")),
             to_paper_id=self.existing("papers.Paper", values.get("paper")),
@@ -207,7 +208,7 @@ class Conversion:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("schedule", "0003_undo_of_releases"),
+        ("schedule", "0004_new_rows_of_changes"),
         ("papers", "0002_unreleased_changes"),
         ("people", "0001_initial"),
         ("content", "0001_initial"),
