@@ -59,6 +59,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             holds="label",
         ),
         Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
+        Field("deleted", _("Deleted (these rows are left out)"), "deleted, is deleted, deleted paper"),
         Field(
             "track",
             _("Track"),

@@ -58,6 +58,8 @@ class PaperReader:
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
         self.declined: dict[str, str] = {}
+        # The papers that a column marks as deleted.
+        self.deleted: list[str] = []
         # Whether the first row of a paper declines it, and its place.
         self.first_rows: dict[str, tuple[bool, Where]] = {}
         self.undecided: list[str] = []
@@ -95,6 +97,9 @@ class PaperReader:
         uid = make_uid(row.get("uid")) or self._uid_of_title(title)
         if not title and (row.has("title") or not uid):
             self.findings.problem(row.where, "title", gettext("The title is missing."))
+            return
+        if row.get("deleted").casefold() in TRUE_WORDS:
+            self.deleted.append(uid)
             return
         word = self._find_rejection(row)
         was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
@@ -304,9 +309,8 @@ class PaperReader:
         self.schedule.sessions.match_known()
         for row in self._paper_rows:
             self._add_paper(row)
-        uids_without_row = [
-            uid for uid in self.authors if uid not in self.papers and uid not in self.declined
-        ]
+        known_uids = {*self.papers, *self.declined, *self.deleted}
+        uids_without_row = [uid for uid in self.authors if uid not in known_uids]
         for uid in uids_without_row:
             title, where = self.titles[uid]
             if self.has_papers and uid not in self.known_papers:
@@ -323,6 +327,10 @@ class PaperReader:
                 authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
         self._mark_authors()
+        self._note_omissions()
+        return tuple(self.papers.values())
+
+    def _note_omissions(self) -> None:
         groups: dict[str, list[str]] = defaultdict(list)
         for uid, word in self.declined.items():
             groups[tidy(word)].append(uid)
@@ -330,13 +338,16 @@ class PaperReader:
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
             count, keys = len(uids), shorten_list(uids)
             self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
+        if self.deleted:
+            message = gettext("Left out because they are marked as deleted: %(count)s (%(keys)s).")
+            count, keys = len(self.deleted), shorten_list(self.deleted)
+            self.findings.note("warning", Where(), message, count=count, keys=keys)
         if self.undecided:
             message = gettext(
                 "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
             )
             count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
-        return tuple(self.papers.values())
 
     def _mark_authors(self) -> None:
         """Mark presenting and corresponding authors, among those of the file, else of the database."""

@@ -247,6 +247,19 @@ def test_paper_declined_in_one_of_two_rows_is_reported_in_any_order(decisions: t
     ]
 
 
+@pytest.mark.parametrize("mark", ["✔", "yes", "TRUE", "x"])
+def test_trap_42_papers_that_easychair_marks_as_deleted_are_left_out(mark: str) -> None:
+    rows = ["1,A,Mia Zed,ACCEPT,", f"2,B,Bo Li,ACCEPT,{mark}", "3,C,Cy Wu,ACCEPT,no"]
+    papers = "\n".join(["#,title,authors,decision,deleted?", *rows])
+    authors = Source("author.csv", b"submission #,first name,last name\n1,Mia,Zed\n2,Bo,Li\n3,Cy,Wu\n")
+    program = read(papers, authors)
+
+    assert [(paper.uid, paper.status) for paper in program.papers] == [("1", "published"), ("3", "published")]
+    assert [remark.message for remark in program.notes] == [
+        "Left out because they are marked as deleted: 1 (2)."
+    ]
+
+
 def test_author_of_unknown_paper_is_reported() -> None:
     authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
     assert reported_problems(read, "id,title\n1,A\n", authors) == [
