@@ -15,7 +15,14 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import PAPER_KINDS, WEB_ADDRESS, PaperParts, escape_markdown, shorten_list
+from exchange.reading.papers import (
+    PAPER_KINDS,
+    WEB_ADDRESS,
+    PaperParts,
+    escape_markdown,
+    openreview_uid,
+    shorten_list,
+)
 from exchange.reading.textfiles import (
     JsonObject,
     describe_place,
@@ -109,11 +116,11 @@ class NoteReader:
             self.omitted["deleted"].append(key)
         elif reason := omission_reason(content):
             self.omitted[reason].append(key)
-        elif paper_uid(key) in self.papers:
+        elif openreview_uid(key) in self.papers:
             message = gettext("This note is in the files twice; the first was taken.")
             self.findings.note("repeat", where, message)
         else:
-            self.papers[paper_uid(key)] = self._paper(row, key, where)
+            self.papers[openreview_uid(key)] = self._paper(row, key, where)
 
     def _paper(self, note: dict[str, Any], key: str, where: Where) -> PaperRecord:
         fields = note["content"]
@@ -137,7 +144,7 @@ class NoteReader:
         bibtex = content.text("_bibtex")
         return PaperRecord(
             where=where,
-            uid=paper_uid(key),
+            uid=openreview_uid(key),
             title=escape_markdown(content.line("title")),
             abstract=content.text("abstract") if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
@@ -207,11 +214,6 @@ def keywords(content: JsonObject) -> tuple[str, ...]:
         text = content.text("keywords")
         parts = text.split(";" if ";" in text else ",")
     return tidy_each(clean_text(part, content.where, "keywords", content.findings) for part in parts)
-
-
-def paper_uid(key: str) -> str:
-    """Return a note's id as a uid, which unlike an id must begin with a letter or digit."""
-    return key if key[:1].isalnum() else f"n{key}"
 
 
 def omission_reason(content: JsonObject) -> str:

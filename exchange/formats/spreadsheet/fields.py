@@ -59,7 +59,12 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             holds="label",
         ),
         Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
-        Field("deleted", _("Deleted (these rows are left out)"), "deleted, is deleted, deleted paper"),
+        Field(
+            "deleted",
+            _("Deleted (these rows are left out)"),
+            "deleted, is deleted, deleted paper",
+            holds="mark",
+        ),
         Field(
             "track",
             _("Track"),

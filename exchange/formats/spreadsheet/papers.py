@@ -26,6 +26,8 @@ from exchange.reading.papers import (
     ParsedAuthor,
     escape_markdown,
     make_uid,
+    numbered_affiliations,
+    openreview_uid,
     parse_authors,
     shorten_list,
 )
@@ -44,8 +46,13 @@ from exchange.records import (
 
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
+FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
+# Programs write whole numbers of a column with empty cells as 2.0.
+WHOLE_NUMBER = re.compile(r"(\d{1,10})\.0\Z")
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
+# One unusual name is no sign of a wrong column.
+MIN_UNUSUAL_NAMES = 2
 
 
 class PaperReader:
@@ -94,7 +101,7 @@ class PaperReader:
 
     def _add_paper(self, row: Row) -> None:
         title = tidy(self.parts.text(row.get("title"), row.where, "title"))
-        uid = make_uid(row.get("uid")) or self._uid_of_title(title)
+        uid = _paper_uid(row.get("uid")) or self._uid_of_title(title)
         if not title and (row.has("title") or not uid):
             self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
@@ -262,7 +269,11 @@ class PaperReader:
         if len(cells) > 1:
             affiliations = [split_list(cell, is_list=True) for cell in cells]
             return (affiliations + no_affiliations)[: len(names)]
-        affiliations = [(affiliation,) for affiliation in split_affiliations(cells[0] if cells else "")]
+        by_number = numbered_affiliations(cells[0]) if cells else {}
+        if by_number and any(author.numbers for author in names):
+            return [tuple(by_number[key] for key in author.numbers if key in by_number) for author in names]
+        parts = [*by_number.values()] or split_affiliations(cells[0] if cells else "")
+        affiliations = [(affiliation,) for affiliation in parts]
         if not affiliations or not names:
             return no_affiliations
         if len(affiliations) == 1:
@@ -279,7 +290,7 @@ class PaperReader:
     # Rows of authors
 
     def _add_author(self, row: Row) -> None:
-        uid = make_uid(row.get("uid"))
+        uid = _paper_uid(row.get("uid"))
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
             return
@@ -327,6 +338,7 @@ class PaperReader:
                 authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
         self._mark_authors()
+        self._keep_unusual_names_back()
         self._note_omissions()
         return tuple(self.papers.values())
 
@@ -349,6 +361,23 @@ class PaperReader:
             count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
 
+    def _keep_unusual_names_back(self) -> None:
+        """Publish nothing if most names of authors are unusual: another column was taken for them."""
+        authors = [author for paper in self.papers.values() for author in stated(paper.authors, ())]
+        names = list(dict.fromkeys(author.person.name for author in authors))
+        unusual = list(filter(self.context.is_unusual_name, names))
+        if len(unusual) < MIN_UNUSUAL_NAMES or 2 * len(unusual) <= len(names):
+            return
+        for uid, paper in self.papers.items():
+            if paper.status == "published":
+                self.papers[uid] = replace(paper, status=UNSTATED)
+        message = gettext(
+            "Most names of authors are unusual: %(count)s of %(total)s (%(names)s). Check which columns are "
+            "taken for the names. New papers stay drafts."
+        )
+        count, total, examples = len(unusual), len(names), shorten_list(map(short, unusual))
+        self.findings.note("alarm", Where(), message, count=count, total=total, names=examples)
+
     def _mark_authors(self) -> None:
         """Mark presenting and corresponding authors, among those of the file, else of the database."""
         uids_without_authors = [
@@ -370,6 +399,14 @@ class PaperReader:
                 authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
+
+
+def _paper_uid(cell: str) -> str:
+    """Return the uid of a key: the id in the address of an OpenReview forum, `7` for `7.0`, or as it is."""
+    if match := FORUM_ADDRESS.match(cell):
+        return openreview_uid(match[1])
+    match = WHOLE_NUMBER.match(cell)
+    return make_uid(match[1] if match else cell)
 
 
 def _is_one_name(row: Row) -> bool:

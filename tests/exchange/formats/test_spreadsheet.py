@@ -155,6 +155,9 @@ def test_author_names_are_read_from_a_cell(cell: str, names: list[str]) -> None:
         "Mia Zed1, Ann Abe1,2\n1 MIT\n2 CMU",
         "Mia Zed [1], Ann Abe [1,2]; [1] MIT; [2] CMU",
         "Mia Zed¹ and Ann Abe^{1,2}\n(1) MIT\n(2) CMU",
+        "Mia Zed2, Ann Abe2,1; 1 CMU, 2 MIT",
+        "Mia Zed1, Ann Abe1,2, 1 MIT, 2 CMU",
+        "Mia Zed 1, Ann Abe 1, 2; 1. MIT; 2. CMU",
     ],
 )
 def test_affiliations_are_read_in_parentheses_or_by_number(cell: str) -> None:
@@ -162,6 +165,39 @@ def test_affiliations_are_read_in_parentheses_or_by_number(cell: str) -> None:
         ("Mia Zed", ("MIT",)),
         ("Ann Abe", ("MIT", "CMU")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("authors", "affiliations"),
+    [
+        ("Mia Zed2, Ann Abe1", "1 CMU, USA; 2 MIT, USA"),
+        ("Mia Zed2, Ann Abe1", "1 CMU, USA, 2 MIT, USA"),
+        ("Mia Zed [2] and Ann Abe [1]", "[1] CMU, USA\n[2] MIT, USA"),
+        ("Mia Zed²; Ann Abe¹", "¹CMU, USA, ²MIT, USA"),
+        ("Mia Zed; Ann Abe", "1. MIT, USA; 2. CMU, USA"),
+    ],
+)
+def test_column_of_numbered_affiliations_goes_to_the_authors_with_the_numbers(
+    authors: str, affiliations: str
+) -> None:
+    (paper,) = read(f'id,title,authors,affiliations\n1,A,"{authors}","{affiliations}"\n').papers
+
+    assert author_rows(paper) == [
+        ("Mia Zed", ("MIT, USA",), False),
+        ("Ann Abe", ("CMU, USA",), False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("1. Mia Zed, 2. Ann Abe", ["Mia Zed", "Ann Abe"]),
+        ("Mia Zed (NTNU, 1 Main St), Ann Abe", ["Mia Zed", "Ann Abe"]),
+        ("Mia Zed2, 1 and Ann Abe1", ["Mia Zed", "Ann Abe"]),
+    ],
+)
+def test_numbers_in_a_cell_of_authors_are_not_always_of_affiliations(cell: str, names: list[str]) -> None:
+    assert [author.name for author in parse_authors(cell)] == names
 
 
 @pytest.mark.parametrize(
