@@ -20,8 +20,9 @@ from conference.models import Edition
 from content import revision
 from content.history import Origin, recording
 from content.models import Content
-from exchange.imports.compare import Merge, RowPlan, set_taken_values, split_changed_name
+from exchange.imports.compare import RowPlan, set_taken_values, split_changed_name
 from exchange.imports.kinds import KINDS, Kind, Values
+from exchange.imports.merge import Merge
 from exchange.imports.rows import field_value, in_batches, parts_by_owner
 from exchange.imports.writing import update_rows, write_lists
 from exchange.jobs.import_permissions import publication_refusal

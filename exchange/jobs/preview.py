@@ -16,8 +16,9 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.history.timeline import RowLabels, field_label, shown_value, word_diff
-from exchange.imports.compare import ImportPlan, RowPlan, is_empty
+from exchange.imports.compare import ImportPlan, RowPlan
 from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing, Values
+from exchange.imports.merge import is_empty
 from exchange.models import ImportJob, PlannedRow
 
 BATCH_ROWS = 500

@@ -14,7 +14,7 @@ import markup
 from exchange.files import Context
 from exchange.formats.spreadsheet.cell_tests import POSITION, STATUSES
 from exchange.formats.spreadsheet.cells import Row
-from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
+from exchange.formats.spreadsheet.fields import FIELDS, MATERIAL_FIELDS
 from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
 from exchange.formats.spreadsheet.sessions import fold_title
 from exchange.problems import Findings, Where, short
@@ -44,6 +44,11 @@ from exchange.records import (
     stated,
 )
 
+# Cells of a paper that are read of its first row alone.
+PAPER_CELLS = (
+    *("authors", "affiliation", "orcid", "abstract", "lay_summary", "topic", "more_topics", "keywords"),
+    *("track", "doi", "pages", "license", *MATERIAL_FIELDS),
+)
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
 FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
@@ -69,6 +74,7 @@ class PaperReader:
         self.deleted: list[str] = []
         # Whether the first row of a paper declines it, and its place.
         self.first_rows: dict[str, tuple[bool, Where]] = {}
+        self._first_rows: dict[str, Row] = {}
         self.undecided: list[str] = []
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
         self.titles: dict[str, tuple[str, Where]] = {}
@@ -120,17 +126,43 @@ class PaperReader:
             self.declined[uid] = word
             return
         if uid in self.papers:
-            if not self.schedule.is_another_presentation(uid, row):
-                message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
-                self.findings.problem(row.where, "uid", message, uid=uid)
+            if not self._is_further_row(uid, title, row):
                 return
         else:
             self.papers[uid] = self._paper(uid, title, row)
+            self._first_rows[uid] = row
         self.schedule.add(uid, row)
         for name in ("presenter", "corresponding"):
             if row.get(name):
                 self.author_marks.append((uid, name, row.get(name), row.where))
         self._add_award(uid, row)
+
+    def _is_further_row(self, uid: str, title: str, row: Row) -> bool:
+        """Return whether a row is another presentation of a paper. Report what else it says of the paper."""
+        first = self._first_rows[uid]
+        other_names = {markup.fold(author.name) for author in self._names(row)}
+        names = {markup.fold(author.person.name) for author in stated(self.papers[uid].authors, ())}
+        has_other_title = title and fold_title(title) != fold_title(tidy(first.get("title")))
+        if has_other_title or (names and other_names and names.isdisjoint(other_names)):
+            message = gettext(
+                "Another paper has “%(uid)s” too (%(place)s). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            )
+            self.findings.problem(row.where, "uid", message, uid=uid, place=first.where)
+            return False
+        if not self.schedule.is_another_presentation(uid, row):
+            message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
+            self.findings.problem(row.where, "uid", message, uid=uid)
+            return False
+        differing = [name for name in PAPER_CELLS if any(row.all(name)) and row.all(name) != first.all(name)]
+        if differing:
+            message = gettext(
+                "Of a further row of “%(uid)s”, only the presentation was taken. "
+                "It differs from the first one (%(place)s) in: %(fields)s."
+            )
+            labels = ", ".join(str(FIELDS[name].label) for name in differing)
+            self.findings.note("warning", row.where, message, uid=uid, place=first.where, fields=labels)
+        return True
 
     def _find_rejection(self, row: Row) -> str:
         cells = (row.get("decision"), row.get("kind"))

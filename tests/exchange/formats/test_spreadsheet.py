@@ -258,8 +258,22 @@ def test_trap_13_formula_is_refused_in_a_workbook_and_text_in_csv() -> None:
         ),
         ("id,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
         (
-            "id,title\n1,A\n1,B\n",
+            "id,title\n1,A\n1,A\n",
             "papers.csv, row 3, uid: Another row has “1” too. Each paper has one row of its own.",
+        ),
+        (
+            "id,title,kind\n1,A,Oral\n1,B,Poster\n",
+            (
+                "papers.csv, row 3, uid: Another paper has “1” too (papers.csv, row 2). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            ),
+        ),
+        (
+            "title,authors,kind\nA,Ann Bee,Oral\nA,Cy Dorn,Poster\n",
+            (
+                "papers.csv, row 3, uid: Another paper has “A” too (papers.csv, row 2). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            ),
         ),
         (
             "id,title,authors\n1,A,x@example.org\n",
