@@ -197,7 +197,7 @@ def _fields(step: RowPlan, plan: ImportPlan, name_row: Naming) -> Iterator[list[
             ]
 
 
-def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
+def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, Any]]:
     """Yield rows for a page, with the differences of fields marked word by word."""
     for row in rows:
         yield {

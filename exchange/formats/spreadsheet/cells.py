@@ -1,10 +1,11 @@
 """Access to the rows of a table by field, independent of the names of columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from exchange.formats.spreadsheet.mapping import PaperNumbering, TableMapping
 from exchange.problems import Findings, Where
 from exchange.reading.grids import Grid
 
@@ -29,8 +30,9 @@ class Row:
         return self.cells.get(name, [])
 
 
-def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_header: bool) -> Iterator[Row]:
+def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: PaperNumbering) -> Iterator[Row]:
     """Yield the rows in which a mapped column is not empty."""
+    columns, has_header = table.columns, table.has_header
     lines = grid.lines[1:] if has_header else grid.lines
     width = len(grid.lines[0][1]) if grid.lines else 0
     mapped_columns = [(index, name) for index, name in enumerate(columns) if name]
@@ -45,4 +47,7 @@ def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_heade
                 findings.problem(where, name, fault)
             cells[name].append(line[index].strip() if index < len(line) else "")
         if any(map(any, cells.values())):
-            yield Row(where, cells)
+            row = Row(where, cells)
+            if row.has("uid"):
+                cells["uid"] = [numbering.apply(row.get("uid"), row.get("track"))]
+            yield row

@@ -310,6 +310,43 @@ def test_trap_42_papers_that_easychair_marks_as_deleted_are_left_out(mark: str) 
     ]
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Total,2,,",
+        ",,TOTAL:,2",
+        "Sum,,,=COUNTA(A2:A3)",
+        "Summe,,2,",
+        "Grand total,2,100 %,€ 1.200",
+        "合計,2,,",
+    ],
+)
+def test_row_of_totals_is_left_out(row: str) -> None:
+    program = read(f"id,title,authors,decision\n1,A,Mia Zed,Accept\n2,B,Bo Li,Accept\n{row}\n")
+
+    assert [paper.uid for paper in program.papers] == ["1", "2"]
+    assert [remark.message for remark in program.notes] == ["Rows with totals were left out: 4."]
+
+
+@pytest.mark.parametrize("row", ["3,Total,Bo Li,Accept", "3,Total recall,,", "3,2024,Bo Li,"])
+def test_paper_about_totals_is_read(row: str) -> None:
+    assert [
+        paper.uid for paper in read(f"id,title,authors,decision\n1,A,Mia Zed,Accept\n{row}\n").papers
+    ] == [
+        "1",
+        "3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "uid"), [('prefix = "demo-"', "demo-1"), ("by_track = true", "main-1"), ("prefix = 7", "1")]
+)
+def test_mapping_file_makes_paper_numbers_unique(numbers: str, uid: str) -> None:
+    mapping = Source("m.toml", f"[columns]\n[paper_numbers]\n{numbers}\n".encode())
+
+    assert [paper.uid for paper in read("id,title,track\n1,A,Main\n", mapping).papers] == [uid]
+
+
 def test_author_of_unknown_paper_is_reported() -> None:
     authors = Source("authors.csv", b"paper,first name,last name\n9,Bo,Li\n")
     assert reported_problems(read, "id,title\n1,A\n", authors) == [
