@@ -169,7 +169,7 @@ class ImportJobAdmin(ScopedAdmin):
         files = data["uploads"]
         names = [file_name(upload) for upload in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
-        job.user = request.user  # type: ignore[assignment]  # login required
+        job.user = job.uploaded_by = request.user  # type: ignore[assignment]  # login required
         job.state = State.MAPPING if data["is_mapped"] else State.READING
         with transaction.atomic():
             job.save()

@@ -257,6 +257,7 @@ def erase_account(user: "User") -> None:
         user.save()
         ChangeSet.objects.filter(user=user).update(user_name=new)
         ChangeSet.objects.filter(user_name=old).update(user_name=new)
+        RowChange.objects.filter(made_by_name=old).update(made_by_name=new)
         PendingChanges.objects.filter(Q(user=user) | Q(user_name=old)).update(user_name=new)
         for name in WorkingCopy.personal_fields:
             WorkingCopy.objects.filter(**{name: old}).update(**{name: new})

@@ -184,6 +184,8 @@ class CollectedChanges:
     copies: dict[int, WorkingCopy]
     # Changes of working rows, including fields that are not part of the working copy.
     pending: list[tuple[ChangeSet, RowChange, WorkingCopy]] = field(default_factory=list)
+    # The accounts that made the new rows, if not those of their change sets.
+    makers: dict[Key, int] = field(default_factory=dict)
     others: list[RowChange] = field(default_factory=list)
     created: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
 
@@ -194,6 +196,7 @@ class CollectedChanges:
         for change_set, change, copy in self.pending:
             row = _pending_row(change, written_rows.get(change.key))
             if row is not None:
+                row.made_by = change.made_by_id
                 rows.setdefault((change_set, copy), []).append(row.stored())
         for change_set, copies_by_row in self.created.items():
             for key, copy in copies_by_row.items():
@@ -202,6 +205,7 @@ class CollectedChanges:
                     model = content_model(key[0])
                     pairs = {name: [None, value] for name, value in plain_values(model, columns).items()}
                     row = PendingRow(CREATED, *key, label, pairs, computed_values(model, columns))
+                    row.made_by = self.makers.get(key)
                     rows.setdefault((change_set, copy), []).append(row.stored())
         return [
             _pending_changes(change_set, copy, stored_rows)
@@ -278,6 +282,7 @@ def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]
         elif not is_working(row.model):
             collected.others.append(row)
     for group in written:
+        collected.makers |= group.makers
         if copies_by_row := _new_rows(group.created, collected.copies):
             collected.created.setdefault(group.change_set, {}).update(copies_by_row)
     return collected

@@ -31,6 +31,8 @@ class PendingRow:
     at: datetime | None = None
     # The names of the users that changed it, in order.
     by: list[str] = field(default_factory=list)
+    # The account that created the row or last changed its person, else the last one.
+    made_by: int | None = None
 
     @property
     def name(self) -> Key:
@@ -53,17 +55,29 @@ class PendingRow:
             "label": self.label,
             "values": self.values,
             "follows": self.follows,
+            "made_by": self.made_by,
         }
 
     @classmethod
     def read(cls, row: StoredRow) -> "PendingRow":
         return cls(
-            row["kind"], row["model"], row["key"], row["label"], dict(row["values"]), dict(row["follows"])
+            row["kind"],
+            row["model"],
+            row["key"],
+            row["label"],
+            dict(row["values"]),
+            dict(row["follows"]),
+            made_by=row.get("made_by"),
         )
 
 
 def key_of(row: StoredRow) -> Key:
     return row["model"], row["key"]
+
+
+def names_person(row: PendingRow) -> bool:
+    """Return whether the change decides which person the row refers to."""
+    return row.kind == CREATED or "person" in row.values
 
 
 def combine(sets: "Iterable[PendingChanges]") -> dict[Key, PendingRow]:
@@ -72,9 +86,13 @@ def combine(sets: "Iterable[PendingChanges]") -> dict[Key, PendingRow]:
     for changes in sets:
         for stored in changes.rows:
             change = PendingRow.read(stored)
+            change.made_by = change.made_by or changes.user_id
             earlier = rows.pop(change.name, None)
             row = combine_two(earlier, change)
             if row is not None:
+                row.made_by = change.made_by
+                if earlier is not None and names_person(earlier) and not names_person(change):
+                    row.made_by = earlier.made_by
                 row.at = changes.at
                 row.by = [*dict.fromkeys([*(earlier.by if earlier else ()), changes.user_name])]
                 rows[row.name] = row

@@ -17,6 +17,7 @@ from content import revision
 from content.actor import User
 from content.bulk import POSITION, apply_and_validate
 from content.history import ChangeSet, Origin
+from content.history.makers import made_by
 from content.history.recording import recording
 from content.history.revert import (
     CannotRevertError,
@@ -256,7 +257,12 @@ def release(
         public = public_rows(rows)
         released_rows = resolve_conflicts(rows, find_conflicts(rows, public), choices or {})
         try:
-            with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
+            makers = {key: row.made_by for key, row in rows.items() if row.made_by}
+            with (
+                made_by(makers),
+                recording(Origin.ACTION, user, RELEASE_DETAIL) as log,
+                revision.lock(),
+            ):
                 revert(revert_steps(released_rows, public), Origin.ACTION, user, RELEASE_DETAIL)
                 log.write()
         except CannotRevertError as error:
