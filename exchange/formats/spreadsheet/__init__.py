@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.cells import rows_of
-from exchange.formats.spreadsheet.columns import fields_of_table, grid_headings
+from exchange.formats.spreadsheet.columns import fields_of_table, fill_repeated_cells, grid_headings
 from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
@@ -76,6 +76,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             )
             findings.note("warning", Where(grid.name), message, most_columns=MAX_COLUMNS)
         note_merged_cells(grid, findings)
+        fill_repeated_cells(table, grid, findings)
         numbering = chosen_table.numbering if chosen_table else mapping.numbering
         rows = list(rows_of(grid, table, findings, numbering))
         has_rows = has_rows or bool(rows)

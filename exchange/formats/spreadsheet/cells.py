@@ -1,5 +1,6 @@
 """Access to the rows of a table by field, independent of the names of columns."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,6 +9,11 @@ from django.utils.translation import gettext
 from exchange.formats.spreadsheet.mapping import PaperNumbering, TableMapping
 from exchange.problems import Findings, Where
 from exchange.reading.grids import Grid
+from exchange.reading.papers import openreview_uid
+
+FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
+# Programs write whole numbers of a column with empty cells as 2.0.
+WHOLE_NUMBER = re.compile(r"(\d{1,10})\.0\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,14 @@ class Row:
         return self.cells.get(name, [])
 
 
+def paper_key(cell: str) -> str:
+    """Return a key of a paper: the id in the address of an OpenReview forum, `7` for `7.0`, or as it is."""
+    if match := FORUM_ADDRESS.match(cell):
+        return openreview_uid(match[1])
+    match = WHOLE_NUMBER.match(cell)
+    return match[1] if match else cell
+
+
 def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: PaperNumbering) -> Iterator[Row]:
     """Yield the rows in which a mapped column is not empty."""
     columns, has_header = table.columns, table.has_header
@@ -49,5 +63,5 @@ def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: Pape
         if any(map(any, cells.values())):
             row = Row(where, cells)
             if row.has("uid"):
-                cells["uid"] = [numbering.apply(row.get("uid"), row.get("track"))]
+                cells["uid"] = [numbering.apply(paper_key(row.get("uid")), row.get("track"))]
             yield row

@@ -27,7 +27,6 @@ from exchange.reading.papers import (
     escape_markdown,
     make_uid,
     numbered_affiliations,
-    openreview_uid,
     parse_authors,
     shorten_list,
 )
@@ -51,9 +50,6 @@ PAPER_CELLS = (
 )
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
-FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
-# Programs write whole numbers of a column with empty cells as 2.0.
-WHOLE_NUMBER = re.compile(r"(\d{1,10})\.0\Z")
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
 # One unusual name is no sign of a wrong column.
@@ -107,7 +103,7 @@ class PaperReader:
 
     def _add_paper(self, row: Row) -> None:
         title = tidy(self.parts.text(row.get("title"), row.where, "title"))
-        uid = _paper_uid(row.get("uid")) or self._uid_of_title(title)
+        uid = make_uid(row.get("uid")) or self._uid_of_title(title)
         if not title and (row.has("title") or not uid):
             self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
@@ -322,7 +318,7 @@ class PaperReader:
     # Rows of authors
 
     def _add_author(self, row: Row) -> None:
-        uid = _paper_uid(row.get("uid"))
+        uid = make_uid(row.get("uid"))
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
             return
@@ -431,14 +427,6 @@ class PaperReader:
                 authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
-
-
-def _paper_uid(cell: str) -> str:
-    """Return the uid of a key: the id in the address of an OpenReview forum, `7` for `7.0`, or as it is."""
-    if match := FORUM_ADDRESS.match(cell):
-        return openreview_uid(match[1])
-    match = WHOLE_NUMBER.match(cell)
-    return make_uid(match[1] if match else cell)
 
 
 def _is_one_name(row: Row) -> bool:
