@@ -25,19 +25,19 @@ COMMON_WORD = "learning"
 
 
 def make_changes(edition: "Edition", user: "User") -> None:
-    """Change sessions and presentations in a working copy, until 500 rows are pending."""
+    """Change sessions and presentations until 500 changes wait."""
     from django.utils import timezone
 
     from content.history import Origin
     from content.history.recording import recording
-    from schedule.models import Presentation, Session, WorkingCopy
-    from schedule.working_copy.block import edit_working_copy
-    from schedule.working_copy.release import open_copy
+    from schedule.models import Presentation, Session, UnreleasedChange
+    from schedule.unreleased.releasing import let_changes_wait
 
-    copy = open_copy(edition, user, timezone.now())
-    if copy.row_count >= PENDING:
+    let_changes_wait(edition, user, timezone.now())
+    changes = UnreleasedChange.objects.filter(edition=edition)
+    if changes.count() >= PENDING:
         return
-    with edit_working_copy([copy]), recording(Origin.FORM, user):
+    with recording(Origin.FORM, user):
         sessions = list(Session.objects.filter(edition=edition).order_by("pk")[: PENDING // 10])
         for number, session in enumerate(sessions, start=1):
             session.title = f"{session.title} ({number})"
@@ -46,7 +46,7 @@ def make_changes(edition: "Edition", user: "User") -> None:
         for number, talk in enumerate(talks.order_by("pk")[: PENDING - len(sessions)], start=1):
             talk.end = (talk.end or talk.start) + timedelta(minutes=number % 9 + 1)
             talk.save()
-    print(f"{WorkingCopy.objects.get(pk=copy.pk).row_count} pending changes", flush=True)
+    print(f"{changes.count()} unreleased changes", flush=True)
 
 
 def pages(edition: "Edition") -> dict[str, str]:
@@ -127,23 +127,23 @@ def main() -> None:
         from django.utils import timezone
 
         from conference.models import Edition
-        from schedule.models import WorkingCopy
-        from schedule.working_copy.release import release
+        from schedule.models import ReleasePlan
+        from schedule.unreleased.releasing import release
 
         edition = Edition.objects.order_by("-year")[0]
         user, browser = sign_in("bench", edition)
         _member, members_browser = sign_in("bench-chair", edition, "chair")
         # Update the index, as the first search does.
         browser.get(f"/search/?q={COMMON_WORD}")
-        WorkingCopy.objects.filter(edition=edition, row_count=0).update(is_open=False)
-        for state in ("", f", {PENDING} changes pending"):
+        ReleasePlan.objects.filter(edition=edition).update(changes_wait=False)
+        for state in ("", f", {PENDING} unreleased changes"):
             if state:
                 make_changes(edition, user)
             for name, address in pages(edition).items():
                 report_page(f"{name}{state}", browser, address)
             for name, address in people_pages().items():
                 report_page(f"{name}, as a chair{state}", members_browser, address)
-        milliseconds = measure(release, WorkingCopy.objects.get(edition=edition), user, timezone.now())
+        milliseconds = measure(release, ReleasePlan.objects.get(edition=edition), user, timezone.now())
         report(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
 
 

@@ -17,6 +17,7 @@ from django.db.models.fields.files import FieldFile
 from content import revision
 from content.fields import UidField
 from content.history import ChangeSet, Origin
+from content.history.makers import made_by, makers_of
 from content.history.recording import recording
 from content.models import Content, Status
 
@@ -48,11 +49,17 @@ class EditionCopy:
     def copy_rows(
         self, rows: Iterable[Content], changes: Callable[[Any], dict[str, object]] = lambda row: {}
     ) -> None:
-        """Copy rows in order, with `changes`; foreign keys to rows copied before lead to the copies."""
-        for row in rows:
+        """Copy rows in order, with `changes`; foreign keys to rows copied before lead to the copies.
+
+        A copy is recorded as made by whoever made the row: people whom it names stay that account's choice.
+        """
+        originals = [*rows]
+        makers = makers_of(originals)
+        for row in originals:
             model = type(row)
             copy = model(**values_of(row) | self.copied_relations(row) | changes(row))
-            copy.save()
+            with made_by(makers.get(row.pk)):
+                copy.save()
             self.copies.setdefault(model, {})[row.pk] = copy
 
     def copied_relations(self, row: Content) -> dict[str, object]:

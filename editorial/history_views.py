@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.apps import apps
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote

@@ -54,8 +54,8 @@ class Context:
     all sessions or presentations, including drafts, oldest first: numbers made of uids depend on that.
     `own_kind` takes "session" or "presentation" and a kind, and returns (name, built-in kind that it counts
     as); the name of a built-in kind is empty. `paper_titles` returns titles by edition and uid, also of
-    other editions. `show_columns` takes the name of a table, and lines that say what its columns were taken
-    for.
+    other editions. `is_unusual_name` returns whether a name of a person looks wrong. `show_columns` takes the
+    name of a table, and lines that say what its columns were taken for.
     """
 
     edition: str
@@ -71,6 +71,7 @@ class Context:
     days: tuple[date, date] | None = None
     known: Callable[[str], Iterable[KnownRow]] = lambda kind: ()
     authors: Callable[[Collection[str]], Mapping[str, tuple[AuthorRecord, ...]]] = lambda papers: {}
+    is_unusual_name: Callable[[str], bool] = lambda name: False
     show_columns: Callable[[str, Sequence[str]], None] = lambda table, lines: None
 
 

@@ -87,6 +87,15 @@ class ImportJob(models.Model):
         blank=True,
         related_name="import_jobs",
     )
+    # Another account may confirm the import: `user` is the last one that continued it.
+    uploaded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("uploaded by"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.READING)
     created_at = models.DateTimeField(_("uploaded at"), default=timezone.now)
     changed_at = models.DateTimeField(_("changed at"), default=timezone.now)

@@ -67,6 +67,7 @@ class Note:
 
 # The kinds of notes, in order of display.
 NOTE_KINDS = {
+    "alarm": gettext_lazy("Check first"),
     "warning": gettext_lazy("Imported with changes"),
     "doubt": gettext_lazy("To check"),
     "joined": gettext_lazy("Joined by name"),

@@ -50,8 +50,11 @@ def published_by_others(model: type[Model], access: Access, editions: set[int]) 
 
 
 def added_by(user: "User", model: type[Model], field_name: str) -> Iterator[Q]:
-    """Yield conditions that match rows that the account added, or whose field `field_name` it changed."""
-    own_changes = RowChange.objects.filter(change_set__user=user.pk).order_by()
+    """Yield conditions that match rows that the account added, or whose field `field_name` it changed.
+
+    It does not matter who made them public, such as by releasing them or confirming an import.
+    """
+    own_changes = RowChange.objects.filter(made_by=user.pk).order_by()
     created = own_changes.filter(kind=RowChange.Kind.CREATED)
     changed = own_changes.filter(kind=RowChange.Kind.CHANGED, values__has_key=field_name)
     label = model._meta.label_lower
@@ -76,23 +79,26 @@ def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q
     """Match those that the account or a colleague entered, or that were created with rows of these editions.
 
     Colleagues have a role in one of the editions. Those that they entered are excluded if other editions
-    reference them.
+    reference them. Those into which others were merged match if the merged ones do, too.
     """
     label = model._meta.label_lower
     created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
     with_rows = RowChange.objects.filter(change_set=OuterRef("change_set"), edition_key__in=editions)
-    own_creations = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
+    own_creations = created.filter(Q(made_by=access.user.pk) | Exists(with_rows))
     series = get_edition_model()._base_manager.filter(pk__in=editions).order_by().values("conference")
     members = Membership.objects.filter(Q(edition__in=editions) | Q(conference__in=series))
     team_users = members.order_by().values("user")
-    team_creations = created.filter(change_set__user__in=team_users)
+    team_creations = created.filter(made_by__in=team_users)
     used_elsewhere = shown_by(
         model, lambda row_model, _field_name: rows_of_other_editions(row_model, editions)
     )
-    return (
+    entered = (
         Q(pk__in=own_creations.values("object_id"))
         | Q(pk__in=team_creations.values("object_id")) & ~used_elsewhere
     )
+    # A merge gives a row the private fields of others.
+    others = model._base_manager.filter(merged_into__isnull=False).exclude(entered).order_by()
+    return entered & ~Q(pk__in=others.values("merged_into"))
 
 
 def rows_of_other_editions(row_model: type[Any], editions: set[int]) -> QuerySet[Content]:

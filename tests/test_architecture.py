@@ -352,7 +352,7 @@ def test_static_files_load_no_external_files() -> None:
 
 # Strings in which an app names a model or URL of a higher layer, and why they remain.
 UPWARD_STRINGS = {
-    "content/unreleased/plan.py": "rows of sessions and rooms in the planned state, and the model of a change",
+    "content/unreleased/plan.py": "sessions and rooms in the planned state, and the model of a change",
     "editorial/model_admin.py": "only who may change people searches e-mail addresses and former names",
 }
 

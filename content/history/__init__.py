@@ -91,10 +91,11 @@ class RowChange(models.Model):
     """The change of one row in a change set.
 
     `values`: of a changed row {field: [before, after]}, of a deleted one {field: value}, of a new one none,
-    unless its model keeps first values.
+    unless its model keeps first values. `made_by` is the account that made the change: that of the change
+    set, unless this one carries out what another account entered, as a release does.
     """
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("label", "values")
+    personal_fields: ClassVar[tuple[str, ...]] = ("label", "values", "made_by_name")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("kind", "model", "owner", "other", "moved_to")
 
     class Kind(models.TextChoices):
@@ -119,6 +120,16 @@ class RowChange(models.Model):
         _("dragged"), default=False, help_text=_("Deleted along with something else.")
     )
     values = models.JSONField(_("values"), default=dict, blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("made by"),
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    # Remains when the account is deleted. Empty if the change set has the same account.
+    made_by_name = models.CharField(_("name of the account"), max_length=150, blank=True)
 
     objects = RowChangeQuerySet.as_manager()
 

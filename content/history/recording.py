@@ -20,6 +20,7 @@ from content import revision
 from content.actor import User, acting_as, current_actor
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
+from content.history.makers import current_maker, set_makers
 from content.row_values import (
     Key,
     Values,
@@ -48,6 +49,7 @@ class Log:
         self.pending: dict[Key, RowChange] = {}
         # New rows: later changes in the same set are part of their creation.
         self.created: set[Key] = set()
+        self.makers: dict[Key, int] = {}
         # The state before each entry, so that a failed part leaves no entry.
         self.undo_entries: list[tuple[Key, RowChange | None, bool]] = []
         self.depth = 0
@@ -71,12 +73,15 @@ class Log:
                 self.created.discard(key)
 
     def record_created(self, row: "Content") -> None:
-        """Record a new row. A dependent of a new row needs no entry."""
+        """Record a new row. A dependent of a new row needs no entry, unless someone else made it."""
         model = type(row)
         key = (model._meta.label_lower, row.pk)
         owners = owner_names(model, values_in_memory(row, owner_fields(model)))
         owner = _parse_row_name(owners[0]) if owners else None
-        if owner and not is_container(owner[0]) and owner in self.created:
+        if (maker := current_maker(key)) is not None:
+            self.makers[key] = maker
+        is_dependent = owner is not None and not is_container(owner[0]) and owner in self.created
+        if owner is not None and is_dependent and self.makers.get(key) == self.makers.get(owner):
             self._put(key, None, created=True)
         else:
             change = _new_row_change(Kind.CREATED, model, row.pk, owners, row.get_edition_key())
@@ -136,6 +141,7 @@ class Log:
             self.change_set = create_change_set(self.reference)
         for row in rows:
             row.change_set = self.change_set
+        set_makers(rows, self.change_set.user_id)
         RowChange.objects.bulk_create(rows, batch_size=MAX_PENDING_ROWS)
         self.pending.clear()
         self.undo_entries.clear()
@@ -157,6 +163,7 @@ def _new_row_change(
         owner=owner,
         other=other,
         edition_key=key if model is get_edition_model() else edition,
+        made_by_id=current_maker((model._meta.label_lower, key)),
     )
 
 

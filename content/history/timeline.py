@@ -76,6 +76,7 @@ def change_set_rows(
             "label": change.label or labels.get_label(*change.key),
             "kind": change.kind,
             "verb": str(RowChange.Kind(change.kind).label),
+            "made_by": change.made_by_name,
             "lines": [
                 line
                 for shown in model.shown_changes(change)

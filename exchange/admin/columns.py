@@ -19,9 +19,12 @@ from editorial.sections import DeskSection
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.formats.spreadsheet.mapping import describe_role
 from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
+from exchange.imports.known_rows import reading_context
 from exchange.jobs.column_choice import (
+    ROW_PLACE,
     ColumnChoice,
     Table,
+    add_left_out_rows,
     apply_answers,
     delete_mappings,
     read_again,
@@ -33,6 +36,8 @@ from exchange.models import ColumnMapping, ImportJob
 from exchange.reading.grids import ENCODINGS, MAX_COLUMNS, SEPARATORS
 from exchange.records import AuthorRecord, MaterialRecord, Program, Record, RoleRecord, stated
 
+# Rows that are shown by name, where files and addresses have keys.
+NAMED_KINDS = ("room", "topic", "session")
 # By their places in `SEPARATORS`.
 SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
@@ -52,6 +57,20 @@ def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     if can_continue:
         save_mappings(job, choice)
     return can_continue
+
+
+def leave_out_rows(job: ImportJob, request: HttpRequest) -> bool:
+    """Store the ticked rows as left out. Return whether there are any."""
+    choice = ColumnChoice.from_job(job)
+    has_rows = add_left_out_rows(choice, request.POST.getlist("left_out"))
+    if has_rows:
+        choice.store(job)
+    return has_rows
+
+
+def can_leave_out(job: ImportJob, place: str) -> bool:
+    """Return whether a place in the files of a job is a row that can be left out."""
+    return bool(job.columns and job.has_files and ROW_PLACE.fullmatch(place))
 
 
 # The context of the page
@@ -98,6 +117,8 @@ def _table_context(table: Table, number: int, options: str) -> dict[str, object]
         ],
         "encodings": [(encoding, encoding.upper(), encoding == table.encoding) for encoding in ENCODINGS],
         "what": describe_role(table.role),
+        "left_out_rows": [(row, f"{prefix}-out-{row}") for row in table.left_out_rows],
+        "has_numbers": "uid" in table.columns,
     }
 
 
@@ -127,7 +148,9 @@ def _select_option(options: str, name: str) -> SafeString:
 
 def _first_rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
     """Yield the stated values of papers with their presentations and awards, then of sessions."""
-    names = {room.slug: stated(room.name, room.slug) for room in program.rooms}
+    known = reading_context(edition).known
+    names = {row.key: markup.plain(row.name) for kind in NAMED_KINDS for row in known(kind)}
+    names |= {room.slug: stated(room.name, room.slug) for room in program.rooms}
     names |= {topic.slug: stated(topic.name, topic.slug) for topic in program.topics}
     names |= {session.uid: markup.plain(stated(session.title, session.uid)) for session in program.sessions}
     awards = {
@@ -144,11 +167,13 @@ def _first_rows(program: Program, edition: Edition | None) -> Iterator[dict[str,
         title = markup.plain(stated(paper.title, "")) or paper.uid
         yield {
             "title": title,
+            "place": paper.where.place,
             "facts": [*facts, *_labeled_values(PRESENTATION, presentations, names, edition)],
         }
     for session in program.sessions:
         title = f"{gettext('Session')}: {names[session.uid]}"
-        yield {"title": title, "facts": list(_labeled_values(SESSION, [session], names, edition))}
+        facts = list(_labeled_values(SESSION, [session], names, edition))
+        yield {"title": title, "place": session.where.place, "facts": facts}
 
 
 def _labeled_values(

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
@@ -29,15 +28,15 @@ from editorial.desk import ADD_LINKS, AddLink
 from editorial.lists import with_count
 from editorial.model_admin import render_response
 from editorial.sections import DeskSection
-from exchange.admin import columns
+from exchange.admin import columns, preview_page
+from exchange.admin.preview_page import OUTCOME_LABELS, count_table, total_counts
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
-from exchange.imports.publication import Publication, choices_for, rule_for
-from exchange.imports.publication_counts import describe_publication
+from exchange.imports.publication import Publication
 from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.column_choice import describe_tables
-from exchange.jobs.import_permissions import check_undo_permissions, may_import_all, may_publish
-from exchange.jobs.preview import kind_name, row_address, rows_in_words
+from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
+from exchange.jobs.preview import kind_name, row_address
 from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance, with_run
@@ -45,19 +44,10 @@ from exchange.problems import Note, note_sections
 
 # The names of the stages of writing are this prefix and the kind of rows.
 WRITING_PREFIX = "writing "
-PER_PAGE = 50
 State = ImportJob.State
 # Buttons of the page of columns: continue with these columns, store them, delete the stored mapping.
 COLUMN_ACTIONS = ("map", "show", "forget")
 RESTARTABLE_STATES = (State.REFUSED, State.FAILED)
-# Labels of outcomes, after a number or as a column heading.
-OUTCOME_LABELS = {
-    "new": pgettext_lazy("imported rows", "new"),
-    "changed": pgettext_lazy("imported rows", "changed"),
-    "kept": pgettext_lazy("imported rows", "kept"),
-    "conflicting": pgettext_lazy("imported rows", "conflicting"),
-    "skipped": pgettext_lazy("imported rows", "skipped"),
-}
 
 
 def describe_stage(job: ImportJob) -> str:
@@ -84,20 +74,6 @@ def _stage_label(stage: str) -> str:
         "storing": gettext("Preparing the preview"),
     }
     return labels.get(stage, gettext("Reading the files"))
-
-
-def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
-    """Return the context of the table of rows by kind and outcome."""
-    rows = [
-        {"kind": kind, "name": kind_name(kind), "cells": [(name, tally[name]) for name in OUTCOME_LABELS]}
-        for kind, tally in counts.items()
-    ]
-    return {"counts": rows, "outcome_labels": OUTCOME_LABELS}
-
-
-def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
-    """Return the number of rows of all kinds by outcome."""
-    return {outcome: sum(tally[outcome] for tally in counts.values()) for outcome in OUTCOME_LABELS}
 
 
 def job_context(job: ImportJob) -> dict[str, object]:
@@ -193,7 +169,7 @@ class ImportJobAdmin(ScopedAdmin):
         files = data["uploads"]
         names = [file_name(upload) for upload in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
-        job.user = request.user  # type: ignore[assignment]  # login required
+        job.user = job.uploaded_by = request.user  # type: ignore[assignment]  # login required
         job.state = State.MAPPING if data["is_mapped"] else State.READING
         with transaction.atomic():
             job.save()
@@ -239,9 +215,11 @@ class ImportJobAdmin(ScopedAdmin):
         page = "progress" if job.is_working else job.state
         page_values: dict[str, object] = {}
         if job.state == State.READY:
-            page_values = self.preview(request, job)
+            page_values = preview_page.page_context(request, job)
         elif job.state == State.MAPPING:
             page_values = columns.page_context(job)
+        elif job.state == State.REFUSED:
+            page_values = preview_page.problems_context(job)
         context = self.page_context(
             request,
             gettext("Import: %(job)s") % {"job": job},
@@ -273,13 +251,22 @@ class ImportJobAdmin(ScopedAdmin):
         elif action == "confirm" and job.change_state(State.WRITING, before=State.READY, **new_values):
             tasks.write.enqueue(job.pk)
         elif (
-            action == "publish"
-            and (choice := request.POST.get("publication", "")) in Publication.values
-            and job.change_state(State.READING, before=State.READY, publication=choice, **new_values)
-        ) or (
-            action == "again"
-            and is_over
-            and job.change_state(State.READING, before=job.state, problems=[], **new_values)
+            (
+                action == "publish"
+                and (choice := request.POST.get("publication", "")) in Publication.values
+                and job.change_state(State.READING, before=State.READY, publication=choice, **new_values)
+            )
+            or (
+                action == "leave_out"
+                and job.state in (State.READY, State.REFUSED)
+                and columns.leave_out_rows(job, request)
+                and job.change_state(State.READING, before=job.state, problems=[], **new_values)
+            )
+            or (
+                action == "again"
+                and is_over
+                and job.change_state(State.READING, before=job.state, problems=[], **new_values)
+            )
         ):
             progress.delete_progress(job.pk)
             tasks.preview.enqueue(job.pk)
@@ -303,26 +290,6 @@ class ImportJobAdmin(ScopedAdmin):
             job.user = request.user  # type: ignore[assignment]  # login required
             if job.change_state(State.READING, before=State.MAPPING, user=job.user, is_again=False):
                 tasks.preview.enqueue(job.pk)
-
-    def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, object]:
-        """Return the context of a page of the preview: rows of a kind, or with one outcome."""
-        what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
-        rows = job.rows.all() if what == "all" else job.rows.not_skipped()
-        rows = job.rows.with_outcome(what) if what in OUTCOME_LABELS else rows
-        rows = rows.filter(kind=kind) if kind in KINDS else rows
-        page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
-        can_publish = may_publish(request.user, job.edition)
-        rule = rule_for(job.edition, job.publication, may_publish=can_publish)
-        return {
-            "publications": list(describe_publication(job.publications)),
-            "can_publish": can_publish,
-            "publication_choices": choices_for(waits=rule.waits, may_publish=can_publish),
-            "publication": rule.choice,
-            "what": what,
-            "kind": kind,
-            "page_obj": page,
-            "planned_rows": list(rows_in_words(page.object_list)),
-        }
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self.job(request, key)

@@ -7,14 +7,22 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
-from exchange.problems import Findings, Where
-from exchange.reading.papers import PAPER_KINDS, WEB_ADDRESS, PaperParts, escape_markdown, shorten_list
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import (
+    PAPER_KINDS,
+    WEB_ADDRESS,
+    PaperParts,
+    escape_markdown,
+    openreview_uid,
+    shorten_list,
+)
 from exchange.reading.textfiles import (
     JsonObject,
     describe_place,
@@ -24,7 +32,7 @@ from exchange.reading.textfiles import (
     top_level_names,
 )
 from exchange.reading.values import check_program, clean_text, tidy_each
-from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
 
 MAX_PAGE_ROWS = 1000
 
@@ -72,6 +80,8 @@ OMITTED_VENUE = re.compile(
     r"|(?P<withdrawn_submission>withdraw)|(?P<retracted_acceptance>retract)|(?P<submission>^submitted to\b)",
     re.IGNORECASE,
 )
+# The group of all readers. What others alone may read is not public there.
+EVERYONE = "everyone"
 # The fields that are lists; lists in other fields are joined to text.
 LIST_FIELDS = ("keywords", "authors", "authorids")
 
@@ -84,6 +94,9 @@ class NoteReader:
         self.papers: dict[str, PaperRecord] = {}
         self.omitted: dict[str, list[str]] = defaultdict(list)
         self.undecided: list[str] = []
+        # The papers that not everyone may read, and those of which not everyone may read a field, by field.
+        self.hidden: list[str] = []
+        self.hidden_fields: dict[str, list[str]] = defaultdict(list)
         self.reply_count = self.note_count = 0
 
     def add(self, row: object, where: Where) -> None:
@@ -103,16 +116,27 @@ class NoteReader:
             self.omitted["deleted"].append(key)
         elif reason := omission_reason(content):
             self.omitted[reason].append(key)
-        elif paper_uid(key) in self.papers:
+        elif openreview_uid(key) in self.papers:
             message = gettext("This note is in the files twice; the first was taken.")
             self.findings.note("repeat", where, message)
         else:
-            self.papers[paper_uid(key)] = self._paper(content, key, where)
+            self.papers[openreview_uid(key)] = self._paper(row, key, where)
 
-    def _paper(self, content: JsonObject, key: str, where: Where) -> PaperRecord:
+    def _paper(self, note: dict[str, Any], key: str, where: Where) -> PaperRecord:
+        fields = note["content"]
+        # A paper without its title can't be shown, but needs one here.
+        is_draft = is_hidden(note) or is_hidden(fields.get("title"))
+        if is_draft:
+            self.hidden.append(key)
+        hidden_fields = [name for name in fields if name != "title" and is_hidden(fields[name])]
+        for name in hidden_fields:
+            self.hidden_fields[name].append(key)
+        public_fields = {name: value for name, value in fields.items() if name not in hidden_fields}
+        content = JsonObject(unwrap_values(public_fields), where, self.findings)
         is_decided = bool(content.line("venue") or content.line("venueid"))
         if not is_decided:
             self.undecided.append(key)
+        status: Stated[str] = "published" if is_decided else UNSTATED
         kind = next((kind for kind in PAPER_KINDS if kind in content.line("venue").lower()), "")
         decision = f"Accept ({kind})" if kind else "Accept"
         summary = content.text("lay_summary") or content.text("TLDR") or content.text("TL;DR")
@@ -120,14 +144,14 @@ class NoteReader:
         bibtex = content.text("_bibtex")
         return PaperRecord(
             where=where,
-            uid=paper_uid(key),
+            uid=openreview_uid(key),
             title=escape_markdown(content.line("title")),
             abstract=content.text("abstract") if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
             topic=self.parts.topic(topic, where) or UNSTATED,
             keywords=keywords(content) if content.has("keywords") else UNSTATED,
             decision=decision if is_decided else UNSTATED,
-            status="published" if is_decided else UNSTATED,
+            status="draft" if is_draft else status,
             doi=_bibtex_field(bibtex, "doi") or UNSTATED,
             pages=_bibtex_field(bibtex, "pages").replace("--", "-") or UNSTATED,
             authors=authors(content, self.parts) if content.has("authors") else UNSTATED,
@@ -143,10 +167,29 @@ class NoteReader:
         if self.reply_count:
             message = gettext("Left out because they are reviews, comments or decisions: %(replies)s notes.")
             self.findings.note("warning", Where(), message, replies=self.reply_count)
+        if self.hidden:
+            keys = self.hidden
+            message = gettext(
+                "Taken as drafts because not everyone may read them on OpenReview: %(count)s (%(keys)s)."
+            )
+            self.findings.note("warning", Where(), message, count=len(keys), keys=shorten_list(keys))
+        for name, keys in sorted(self.hidden_fields.items()):
+            message = gettext(
+                "The field “%(name)s” was left out because not everyone may read it on OpenReview: "
+                "%(count)s (%(keys)s)."
+            )
+            values = {"name": short(name), "count": len(keys), "keys": shorten_list(keys)}
+            self.findings.note("warning", Where(), message, **values)
         if self.undecided:
             keys = self.undecided
             message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).")
             self.findings.note("doubt", Where(), message, count=len(keys), keys=shorten_list(keys))
+
+
+def is_hidden(part: object) -> bool:
+    """Return whether a note, or a field of one, is only for certain readers."""
+    readers = part.get("readers") if isinstance(part, dict) else None
+    return isinstance(readers, list) and EVERYONE not in readers
 
 
 def unwrap_values(content: dict[str, object]) -> dict[str, object]:
@@ -171,11 +214,6 @@ def keywords(content: JsonObject) -> tuple[str, ...]:
         text = content.text("keywords")
         parts = text.split(";" if ";" in text else ",")
     return tidy_each(clean_text(part, content.where, "keywords", content.findings) for part in parts)
-
-
-def paper_uid(key: str) -> str:
-    """Return a note's id as a uid, which unlike an id must begin with a letter or digit."""
-    return key if key[:1].isalnum() else f"n{key}"
 
 
 def omission_reason(content: JsonObject) -> str:

@@ -12,6 +12,7 @@ from exchange.imports.kinds import AUTHORS, Values
 from exchange.imports.rows import parts_by_owner
 from exchange.records import AuthorRecord, PersonRef
 from papers.models import Authorship, Award, Paper, Topic
+from people.names import is_suspicious
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, kind_choices, own_kinds
 
@@ -22,7 +23,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
     The rows are those of the planned state, with which the import compares.
     """
     if edition is None:
-        return Context(slug, 0, "UTC")
+        return Context(slug, 0, "UTC", is_unusual_name=is_suspicious)
 
     @cache
     def rows_of_kind(kind: str) -> list[KnownRow]:
@@ -37,6 +38,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
         days=(edition.start_date, edition.end_date),
         known=rows_of_kind,
         authors=partial(known_authors, edition),
+        is_unusual_name=is_suspicious,
     )
 
 

@@ -4,8 +4,9 @@ The tables of a job are read on upload, and a few of their cells are stored with
 So the page does not read files. The choice is stored for the conference's next file with the same headings.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Answers
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -19,8 +20,10 @@ from exchange.formats.spreadsheet import read_tables
 from exchange.formats.spreadsheet.columns import MAX_GUESS_ROWS, guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS
 from exchange.formats.spreadsheet.mapping import (
+    MAX_PREFIX_CHARS,
     MAX_SHOWN_CHARS,
     Mapping,
+    PaperNumbering,
     TableMapping,
     column_cells,
     describe_omitted_columns,
@@ -31,6 +34,7 @@ from exchange.formats.spreadsheet.mapping import (
     samples_of,
     table_role,
 )
+from exchange.formats.spreadsheet.row_choice import leave_out_rows
 from exchange.formats.tables.rows import TABLES
 from exchange.imports.known_rows import reading_context
 from exchange.jobs import uploads
@@ -41,6 +45,8 @@ from exchange.reading.sheets import column_name
 from exchange.records import Program
 
 FIRST_ROWS = 5
+# The place of a row, as `spreadsheet.cells` names it.
+ROW_PLACE = re.compile(r"(?P<table>.+), row (?P<row>[0-9]{1,7})", re.DOTALL)
 # A stored mapping is used for another layout if both share at least half of all their headings.
 MIN_SHARED_SHARE = 0.5
 MAX_MAPPINGS = 200
@@ -70,6 +76,11 @@ class Table:
     missing: list[str] = field(default_factory=list)
     # The fields as guessed.
     guess: list[str] = field(default_factory=list)
+    # The numbers of `lines`, and of rows to leave out.
+    numbers: list[int] = field(default_factory=list)
+    left_out_rows: list[int] = field(default_factory=list)
+    prefix: str = ""
+    is_numbered_by_track: bool = False
 
     @property
     def key(self) -> str:
@@ -109,13 +120,16 @@ class Table:
             self.separator,
             self.encoding,
             [bool(name) and name == guessed for name, guessed in zip(columns, guess, strict=False)],
+            self.left_out_rows,
+            PaperNumbering(self.prefix, self.is_numbered_by_track),
         )
 
     @property
     def grid(self) -> Grid:
-        """The first rows as a separate table."""
-        numbered = list(enumerate(self.lines, start=1))
-        return Grid(self.file, self.sheet, self.name, numbered, is_text=False)
+        """The first rows as a separate table, numbered as in the file."""
+        # Without numbers, the table was stored by an earlier version.
+        lines = list(zip(self.numbers or range(1, len(self.lines) + 1), self.lines, strict=True))
+        return Grid(self.file, self.sheet, self.name, lines, is_text=False)
 
 
 @dataclass
@@ -168,6 +182,8 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
         uploads.sources(job), findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
     mappings = saved_mappings(job.edition)
+    for grid in grids:
+        leave_out_rows(grid, (), Findings())
     tables = [_table(grid, earlier_tables.get(f"{grid.file}-{grid.sheet}"), mappings) for grid in grids]
     if not earlier:
         for table in tables:
@@ -219,9 +235,13 @@ def _table(grid: Grid, earlier: Table | None, mappings: Sequence[ColumnMapping])
         headings=headings,
         samples=samples_of(cells),
         lines=[[cell[:MAX_SHOWN_CHARS] for cell in cells] for cells in lines[: FIRST_ROWS + has_header]],
+        numbers=[number for number, _ in grid.lines[: FIRST_ROWS + has_header]],
         columns=guess,
         guess=guess,
     )
+    if earlier:
+        table.left_out_rows = earlier.left_out_rows
+        table.prefix, table.is_numbered_by_track = earlier.prefix, earlier.is_numbered_by_track
     if earlier and earlier.headings == headings:
         table.columns = earlier.columns
         table.memory, table.memory_name = earlier.memory, earlier.memory_name
@@ -255,11 +275,26 @@ def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[Col
             has_header=has_header,
             separator=separators.get(answers.get(f"{prefix}-separator", ""), table.separator),
             encoding=encoding if encoding in ENCODINGS else table.encoding,
+            left_out_rows=[row for row in table.left_out_rows if f"{prefix}-out-{row}" in answers],
+            prefix=answers.get(f"{prefix}-prefix", table.prefix).strip()[:MAX_PREFIX_CHARS],
+            is_numbered_by_track=f"{prefix}-track" in answers,
         )
         dialect = (table.has_header, table.separator, table.encoding)
         must_reread = must_reread or dialect != (changed.has_header, changed.separator, changed.encoding)
         tables.append(changed)
     return ColumnChoice(tables, "markdown" in answers, choice.problems), must_reread
+
+
+def add_left_out_rows(choice: ColumnChoice, places: Iterable[str]) -> bool:
+    """Leave out the rows at these places, such as "papers.csv, row 12", too. Return whether there are any."""
+    tables = {table.name: table for table in choice.wanted}
+    numbers: dict[str, set[int]] = {}
+    for place in places:
+        if (match := ROW_PLACE.fullmatch(place)) and match["table"] in tables:
+            numbers.setdefault(match["table"], set()).add(int(match["row"]))
+    for name, rows in numbers.items():
+        tables[name].left_out_rows = sorted({*tables[name].left_out_rows, *rows})
+    return bool(numbers)
 
 
 def read_again(job: ImportJob, choice: ColumnChoice, earlier: ColumnChoice) -> tuple[ColumnChoice, list[str]]:

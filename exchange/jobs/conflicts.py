@@ -18,14 +18,16 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from content import revision
-from content.history import Origin, recording
+from content.history import Origin, RowChange, recording
+from content.history.makers import made_by
 from content.models import Content
-from exchange.imports.compare import Merge, RowPlan, set_taken_values, split_changed_name
+from exchange.imports.compare import RowPlan, set_taken_values, split_changed_name
 from exchange.imports.kinds import KINDS, Kind, Values
+from exchange.imports.merge import Merge
 from exchange.imports.rows import field_value, in_batches, parts_by_owner
 from exchange.imports.writing import update_rows, write_lists
 from exchange.jobs.import_permissions import publication_refusal
-from exchange.models import Conflict, Decision, Provenance
+from exchange.models import Conflict, Decision, ImportRun, Provenance
 from exchange.problems import Findings, ProgramError, Where
 from papers.models import Paper
 from people.models import Person, PersonName
@@ -58,11 +60,13 @@ def decide(
         groups[conflict.provenance.kind, conflict.provenance.object_id].append(conflict)
     detail = gettext("Conflicts decided: %(decision)s") % {"decision": Decision(decision).label}
     decided: list[Conflict] = []
+    runs = {conflict.run_id for group in groups.values() for conflict in group}
+    makers = makers_of_runs(runs) if decision == Decision.THEIRS else {}
     with recording.recording(Origin.ACTION, user, detail):
         for key, group in groups.items():
             try:
                 if decision == Decision.THEIRS:
-                    with recording.single_change_set():
+                    with made_by(makers.get(group[0].run_id)), recording.single_change_set():
                         _take_theirs(group, rows.get(key), user)
             except CannotTakeError as error:
                 outcome.refused += [(conflict, str(error)) for conflict in group]
@@ -71,6 +75,18 @@ def decide(
         mark_decided(decided, decision, user)
     outcome.done = len(decided)
     return outcome
+
+
+def makers_of_runs(runs: Iterable[int]) -> dict[int, int]:
+    """Return the accounts that uploaded the files of these runs, by run. One query."""
+    runs_by_reference = {f"{ImportRun._meta.label_lower}:{run}": run for run in runs}
+    changes = RowChange.objects.filter(
+        change_set__reference__in=runs_by_reference,
+        model=Provenance._meta.label_lower,
+        made_by__isnull=False,
+    )
+    makers = changes.order_by().values_list("change_set__reference", "made_by").distinct()
+    return {runs_by_reference[reference]: maker for reference, maker in makers}
 
 
 def _take_theirs(group: list[Conflict], row: Content | None, user: "User | None") -> None:

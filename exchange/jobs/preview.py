@@ -16,8 +16,9 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.history.timeline import RowLabels, field_label, shown_value, word_diff
-from exchange.imports.compare import ImportPlan, RowPlan, is_empty
+from exchange.imports.compare import ImportPlan, RowPlan
 from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing, Values
+from exchange.imports.merge import is_empty
 from exchange.models import ImportJob, PlannedRow
 
 BATCH_ROWS = 500
@@ -196,7 +197,7 @@ def _fields(step: RowPlan, plan: ImportPlan, name_row: Naming) -> Iterator[list[
             ]
 
 
-def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
+def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, Any]]:
     """Yield rows for a page, with the differences of fields marked word by word."""
     for row in rows:
         yield {

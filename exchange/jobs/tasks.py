@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conference.models import Edition
+from content.history.makers import made_by
 from exchange.files import Source
 from exchange.formats import readable
 from exchange.imports.compare import ImportPlan
@@ -111,7 +112,7 @@ def _preview(job: ImportJob, progress: ProgressWriter) -> None:
 
 def _write(job: ImportJob, progress: ProgressWriter) -> None:
     try:
-        with transaction.atomic():
+        with transaction.atomic(), made_by(job.uploaded_by_id):
             report = _load(job, progress)
             # Change the state in the transaction of the import, so that they are committed together.
             _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})

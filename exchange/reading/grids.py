@@ -20,6 +20,7 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
+from exchange.reading.merged_cells import fill_merged_cells
 from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import UTF16_BOMS
 
@@ -146,6 +147,8 @@ def read_grids(
         grid = Grid(file_index, "", source.name, dialect=TextDialect(separator, encoding), is_text=True)
         if _read_text(grid, source, findings, max_rows):
             grids.append(grid)
+    for grid in grids:
+        fill_merged_cells(grid.lines, grid.merged, grid.faults)
     for grid in grids if has_titles else ():
         del grid.lines[: _count_title_rows(grid)]
     return grids
@@ -288,8 +291,7 @@ def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: 
             sheet.reset_dimensions()
             grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
             _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
-            if not max_rows:
-                grid.merged = [*_merged_ranges(sheet)]
+            grid.merged = [*_merged_ranges(sheet)]
             yield grid
     finally:
         workbook.close()
@@ -328,17 +330,16 @@ def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[st
 
 
 def note_merged_cells(grid: Grid, findings: Findings) -> None:
-    """Note the cells that are merged over rows with other cells: only the first row has their value."""
+    """Note the cells that are merged over rows with other cells: each row has their value."""
     numbers = [number for number, _ in grid.lines]
     ranges = dict.fromkeys(
         f"{column}{first}:{last_column}{last}"
-        for column, first, last_column, last in grid.merged
+        for column, first, last_column, last in sorted(grid.merged)
         if bisect_right(numbers, first) < bisect_right(numbers, last)
     )
     if ranges:
         message = gettext(
-            "Cells are merged over several rows, of which only the first was taken to have the value: "
-            "%(ranges)s. Separate them, and fill in the other rows."
+            "Cells are merged over several rows, and each of these was taken to have the value: %(ranges)s."
         )
         findings.note("doubt", Where(grid.name), message, ranges=shorten_list(ranges))
 

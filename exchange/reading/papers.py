@@ -57,6 +57,11 @@ def make_uid(text: str) -> str:
     return text if not text or UID.match(text) else slug(text)
 
 
+def openreview_uid(key: str) -> str:
+    """Return the id of an OpenReview note as a uid, which must begin with a letter or digit."""
+    return key if key[:1].isalnum() else f"n{key}"
+
+
 def escape_markdown(text: str) -> str:
     """Return plain text, which may contain TeX, as Markdown."""
     return markup.escape_markup(text, has_tex=True)
@@ -136,6 +141,12 @@ class PaperParts:
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 # `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
 NUMBERED_AFFILIATION = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
+# Where numbered affiliations begin, and where the next one does: `Zed1, Abe2, 1 MIT, 2 CMU`.
+NEXT_AFFILIATION = re.compile(
+    r"(?:\A|[,;\n|])\s{0,2}[\[(^{]{0,2}(\d{1,2})[\])}.:]{0,2}\s{0,2}"
+    r"(?!(?:and|und|et|st|nd|rd|th)\b)(?=[^\W\d])",
+    re.IGNORECASE,
+)
 # The numbers and signs behind a name: `Zed1,2*`, `Zed [1]`, `Zed^{1}`.
 AUTHOR_MARKS = re.compile(
     r"[\s,^{\[(]{0,20}((?:\d+(?:\s?[+,]\s?\d+)*(?:\s?[+,]\s?)?)?)[\])}]{0,20}([*†‡§✉\s]{0,20})$"
@@ -155,13 +166,18 @@ class ParsedAuthor:
     name: str
     affiliations: tuple[str, ...] = ()
     is_corresponding: bool = False
+    # The numbers behind the name, which refer to affiliations.
+    numbers: tuple[str, ...] = ()
 
 
 def parse_authors(cell: str) -> list[ParsedAuthor]:
     """Return the authors of a cell in order. If there is only an e-mail address the name is empty."""
-    text = SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+    text, affiliation_by_number = split_numbered(_plain_line(cell))
+    if affiliation_by_number and not text.strip():
+        # The authors themselves are numbered.
+        text, affiliation_by_number = ";".join(affiliation_by_number.values()), {}
     text = BETWEEN_NUMBERS.sub("+", text)
-    parts, affiliation_by_number = [], {}
+    parts = []
     for part in _split_cell(text):
         match = NUMBERED_AFFILIATION.match(part.strip())
         if match:
@@ -169,6 +185,33 @@ def parse_authors(cell: str) -> list[ParsedAuthor]:
         elif part.strip(" ,;*"):
             parts.append(part)
     return [_parse_author(part, affiliation_by_number) for part in parts[:MAX_AUTHORS]]
+
+
+def numbered_affiliations(cell: str) -> dict[str, str]:
+    """Return the affiliations of a cell by number if all are numbered, such as `1 MIT, 2 CMU`."""
+    text, affiliation_by_number = split_numbered(_plain_line(cell))
+    return {} if text.strip() else affiliation_by_number
+
+
+def _plain_line(cell: str) -> str:
+    return SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+
+
+def split_numbered(text: str) -> tuple[str, dict[str, str]]:
+    """Split authors from the numbered affiliations behind them, which are numbered 1, 2, 3, …."""
+    bounds: list[tuple[int, int]] = []
+    depth, counted_to = 0, 0
+    for match in NEXT_AFFILIATION.finditer(text):
+        if int(match[1]) != len(bounds) + 1:
+            continue
+        between = text[counted_to : match.start()]
+        depth, counted_to = depth + between.count("(") - between.count(")"), match.start()
+        if depth <= 0:
+            bounds.append(match.span())
+    ends = [start for start, _ in bounds[1:]] + [len(text)]
+    affiliations = [text[begin:end].strip(" ,;|\n") for (_, begin), end in zip(bounds, ends, strict=False)]
+    authors_text = text[: bounds[0][0]] if bounds else text
+    return authors_text, {str(number): tidy(text) for number, text in enumerate(affiliations, 1)}
 
 
 def _split_cell(text: str) -> list[str]:
@@ -250,4 +293,4 @@ def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAut
     signs = (marks[2] if marks else "") + part[-1:]
     name = name_and_marks[: marks.start()] if marks else name_and_marks
     affiliations += [affiliation_by_number[number] for number in numbers if number in affiliation_by_number]
-    return ParsedAuthor(tidy(name.strip(" ,;*")), tidy_each(affiliations), "*" in signs)
+    return ParsedAuthor(tidy(name.strip(" ,;*")), tidy_each(affiliations), "*" in signs, tuple(numbers))

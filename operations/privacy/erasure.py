@@ -242,3 +242,4 @@ def erase_account(user: "User") -> None:
         UnreleasedChange.objects.filter(Q(by=user) | Q(by_name=old)).update(by_name=new)
         for name in ReleasePlan.personal_fields:
             ReleasePlan.objects.filter(**{name: old}).update(**{name: new})
+        RowChange.objects.filter(made_by_name=old).update(made_by_name=new)

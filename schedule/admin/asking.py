@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
+from content.history.makers import makers_of
 from content.request_keys import parse_key
 from content.unreleased.plan import planned
 from editorial.access import ScopedAdmin, access_for
@@ -73,24 +74,20 @@ def state_label(invitation: ProgramInvitation) -> SafeString:
 def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
     """Return an unsaved invitation for each person of these sessions or talks."""
     sessions, talks = session_and_talk_keys(rows)
-    invitations = [
-        ProgramInvitation(
+    invitations = []
+    roles = SessionRole.objects.filter(session__in=sessions).taking_part()
+    for role in roles.select_related("session", "person"):
+        invitation = ProgramInvitation(
             edition_id=role.session.edition_id, person=role.person, session=role.session, role=role.role
         )
-        for role in SessionRole.objects.filter(session__in=sessions)
-        .taking_part()
-        .select_related("session", "person")
-    ]
-    invitations += [
-        ProgramInvitation(
-            edition_id=speaker.presentation.edition_id,
-            person=speaker.person,
-            presentation=speaker.presentation,
-        )
-        for speaker in Speaker.objects.filter(presentation__in=talks)
-        .taking_part()
-        .select_related("presentation", "person")
-    ]
+        invitation.part_row = role
+        invitations.append(invitation)
+    speakers = Speaker.objects.filter(presentation__in=talks).taking_part()
+    for speaker in speakers.select_related("presentation", "person"):
+        talk = speaker.presentation
+        invitation = ProgramInvitation(edition_id=talk.edition_id, person=speaker.person, presentation=talk)
+        invitation.part_row = speaker
+        invitations.append(invitation)
     return invitations
 
 
@@ -147,6 +144,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     if not model_admin.has_add_permission(request):
         raise PermissionDenied
     ready, unreleased = preparable_invitations(request)
+    set_choosers(ready)
     if request.method != "POST" or not ready:
         context = {"ready": ready, "unreleased": unreleased}
         template = "admin/schedule/programinvitation/prepare.html"
@@ -166,6 +164,16 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     if len(editions) == 1:
         filters[LIST_FILTER] = editions.pop()
     return redirect(reverse("admin:schedule_programinvitation_changelist", query=filters))
+
+
+def set_choosers(invitations: Iterable[ProgramInvitation]) -> None:
+    """Set the accounts that chose these people: those that made their rows of the program. Four queries."""
+    roles = {invitation.part_row: invitation for invitation in invitations if invitation.part_row}
+    for model in (SessionRole, Speaker):
+        makers = makers_of(row for row in roles if isinstance(row, model))
+        for row, invitation in roles.items():
+            if isinstance(row, model):
+                invitation.chosen_by_id = makers.get(row.pk)
 
 
 def save_new(invitations: Iterable[ProgramInvitation]) -> list[ProgramInvitation]:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from content.history import Origin
+from content.history.makers import made_by
 from content.history.recording import recording
 from editorial.access import access_for
 from editorial.current_edition import format_moment
@@ -122,7 +123,8 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
             else:
                 continue
             if access.may("add", type(participation), participation):
-                participation.save()
+                with made_by(row.chosen_by_id):
+                    participation.save()
                 added_parts.add(part)
     message = ngettext(
         "%(count)d person was added to the program.",
@@ -170,6 +172,11 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
     def get_queryset(self, request: HttpRequest) -> Invitations:
         rows = cast(ProgramInvitationQuerySet, super().get_queryset(request))
         return rows.with_place().with_presence()
+
+    def save_model(self, request: HttpRequest, obj: ProgramInvitation, form: Any, change: bool) -> None:
+        if not change or "person" in form.changed_data:
+            obj.chosen_by = request.user  # type: ignore[assignment]  # login required
+        super().save_model(request, obj, form, change)
 
     def get_readonly_fields(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> list[str]:
         """Make person and part read-only once the invitation is sent, because the letter names them."""

@@ -7,6 +7,7 @@ here is public or exported to files. `people.invitations` is for roles of the de
 from datetime import date, datetime, timedelta
 from typing import ClassVar, Self
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -148,6 +149,15 @@ class ProgramInvitation(models.Model):
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.NOT_SENT, editable=False)
     note = models.TextField(_("the person’s note"), blank=True, max_length=2000, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The account that chose the person: it makes the row of the program, whoever adds it.
+    chosen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        verbose_name=_("chosen by"),
+        null=True,
+        editable=False,
+        related_name="+",
+    )
     sent_at = models.DateTimeField(_("sent at"), null=True, editable=False)
     reminded_at = models.DateTimeField(_("reminded at"), null=True, editable=False)
     answered_at = models.DateTimeField(_("answered at"), null=True, editable=False)
@@ -181,6 +191,8 @@ class ProgramInvitation(models.Model):
 
     # Set by `with_presence()`.
     is_listed: bool
+    # The row of the program from which the invitation is prepared.
+    part_row: models.Model | None = None
 
     def __str__(self) -> str:
         return f"{self.invited}: {self.part}"

@@ -21,9 +21,10 @@ from content.actor import User
 from content.array_lookup import AnyOf
 from content.bulk import POSITION
 from content.history import ChangeSet, Origin
+from content.history.makers import made_by
 from content.history.recording import recording
 from content.ordering import close_gaps, is_ordered, owner_keys
-from content.row_values import BATCH_ROWS
+from content.row_values import BATCH_ROWS, Key
 from content.unreleased.diversion import ADDED, REMOVED
 from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
 from content.unreleased.worker_report import is_worker_running
@@ -90,7 +91,13 @@ def release(
         if not changes and announcement is None:
             raise RefusedError(_("Nothing was chosen that could be released."))
         resolve(changes, find_conflicts(changes), choices or {})
-        with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
+        makers = {row_key(change): change.by_id for change in changes if change.by_id}
+        with (
+            recording(Origin.ACTION, user, RELEASE_DETAIL) as log,
+            # A release makes nobody the maker of what others entered.
+            made_by(makers),
+            revision.lock(),
+        ):
             announced = publish(plan, changes, at, announcement, confirmed)
             log.write()
         plan.released_at, plan.refusal = at, ""
@@ -118,6 +125,11 @@ def publish(
     if announcement is None:
         return None
     return announce(edition, at, before=announced_before, **asdict(announcement))
+
+
+def row_key(change: UnreleasedChange) -> Key:
+    """Return label and key of the row that a change concerns, as the history names it."""
+    return waiting_model(change.target)._meta.label_lower, change.target_key
 
 
 def refuse_unseen(plan: ReleasePlan, seen: str | None) -> None:

@@ -395,3 +395,79 @@ def test_only_one_source_can_be_uploaded_at_a_time(admin_client: Client, edition
     }
 
     assert "paste a table, or enter an address: one of them" in admin_client.post(ADD_URL, data).text
+
+
+# Rows that are left out, numbers of papers, names
+
+
+TRACK = "No,Title,Authors,Track\n1,{0} one,Mia Zed,{0}\n2,{0} two,Bo Li,{0}\n"
+
+
+def test_total_row_and_ticked_rows_are_left_out(admin_client: Client, edition: Edition) -> None:
+    table = "Accepted papers,,\n,,\nNo,Title,Authors\n1,On tea,Mia Zed\n2,On milk,Bo Li\nTotal,2,\n"
+    job = submit_columns(admin_client, upload(admin_client, edition, ("papers.csv", table.encode())))
+    preview = admin_client.get(job_url(job)).text
+    admin_client.post(job_url(job), {"do": "leave_out", "left_out": ["papers.csv, row 5"]})
+    job = ImportJob.objects.get()
+    messages = [message for _kind, _where, message, *_ in job.notes]
+    press_button(admin_client, job, "confirm")
+
+    assert 'value="papers.csv, row 4"' in preview
+    assert "Rows with totals were left out: 6." in messages
+    assert "Rows were left out as chosen: 5." in messages
+    assert [*Paper.objects.values_list("uid", "title")] == [("1", "On tea")]
+
+
+def test_row_with_a_problem_can_be_left_out_and_taken_again(admin_client: Client, edition: Edition) -> None:
+    table = b"No,Title,Date,Start\n1,On tea,2021-04-06,10:00\n2,On milk,2021-04-06,10:00\n3,,whenever,never\n"
+    job = submit_columns(admin_client, upload(admin_client, edition, ("papers.csv", table)))
+    refused = (job.state, {place for place, *_ in job.problems})
+    page = admin_client.get(job_url(job)).text
+    admin_client.post(job_url(job), {"do": "leave_out", "left_out": ["papers.csv, row 4", "x, row 1", "row"]})
+    job = ImportJob.objects.get()
+    ready = (job.state, [table["left_out_rows"] for table in job.columns["tables"]])
+    admin_client.post(job_url(job), {"do": "columns"})
+    mapping = admin_client.get(job_url(job)).text
+    job = submit_columns(admin_client, ImportJob.objects.get())
+
+    assert refused == ("refused", {"papers.csv, row 4"})
+    assert page.count('name="left_out"') == 1
+    assert ready == ("ready", [[4]])
+    assert 'name="t0-out-4" checked' in mapping
+    assert (job.state, job.columns["tables"][0]["left_out_rows"]) == ("refused", [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "uids"),
+    [
+        ({"t1_prefix": "demo-"}, ["1", "2", "demo-1", "demo-2"]),
+        ({"t0_track": "on", "t1_track": "on"}, ["demo-1", "demo-2", "main-1", "main-2"]),
+        ({"t0_prefix": "M", "t1_prefix": "D", "t1_track": "on"}, ["M1", "M2", "demo-D1", "demo-D2"]),
+    ],
+)
+def test_numbers_of_several_tracks_are_made_unique(
+    admin_client: Client, edition: Edition, fields: dict[str, str], uids: list[str]
+) -> None:
+    files = [(f"{track}.csv", TRACK.format(track).encode()) for track in ("Main", "Demo")]
+    job = submit_columns(admin_client, upload(admin_client, edition, *files), **fields)
+    press_button(admin_client, job, "confirm")
+
+    assert [*Paper.objects.order_by("uid").values_list("uid", flat=True)] == uids
+
+
+def test_first_rows_have_the_numbers_of_the_file_and_names(admin_client: Client, edition: Edition) -> None:
+    room = make.make_room(edition, "Grand Hall", slug="grand-hall")
+    make.make_session(edition, uid="s9", title="Late posters", kind="poster", room=room)
+    table = (
+        "Our papers,,,\n,,,\nNo,Title,Session,Room\n1,On tea,Late posters,Grand Hall\n,,,\n2,,Late posters,\n"
+    )
+    job = upload(admin_client, edition, ("papers.csv", table.encode()))
+    problem_page = page_text(admin_client, job)
+    job = upload(admin_client, edition, ("papers.csv", table.replace("2,,", "2,On milk,").encode()))
+    page = page_text(admin_client, job)
+
+    assert "papers.csv, row 6, title: The title is missing." in problem_page
+    assert [text in page for text in ("On tea row 4", "On milk row 6")] == [True, True]
+    assert [text in page for text in ("Grand Hall", "Session Late posters")] == [True, True]
+    assert "s9" not in page
+    assert "grand-hall" not in page

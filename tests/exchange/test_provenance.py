@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from conference.models import Edition
-from exchange.imports.compare import (
+from exchange.imports.kinds import KINDS
+from exchange.imports.load import load
+from exchange.imports.merge import (
     FieldConflict,
     Merge,
     Successors,
@@ -15,8 +17,6 @@ from exchange.imports.compare import (
     merge,
     with_successors,
 )
-from exchange.imports.kinds import KINDS
-from exchange.imports.load import load
 from exchange.models import Conflict, Provenance
 from exchange.records import RoomRecord
 from papers.models import Paper

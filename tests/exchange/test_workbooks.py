@@ -105,20 +105,18 @@ def test_workbook_over_the_sheet_limit_is_refused(monkeypatch: pytest.MonkeyPatc
         findings.raise_problems()
 
 
-def test_cells_merged_over_rows_with_other_cells_are_noted() -> None:
+def test_trap_43_cells_merged_over_rows_mean_as_above() -> None:
     workbook, content, findings = Workbook(), io.BytesIO(), Findings()
     for row in (["uid", "room", "name"], ["p1", "A", "x"], ["p2"], ["p3", "B"], [None], ["p4"]):
         workbook.active.append(row)
     for cells in ("B2:B3", "B4:B5", "C2:D2"):
         workbook.active.merge_cells(cells)
     workbook.save(content)
-    read_sheets(Source("a.xlsx", content.getvalue()), findings)
+    ((_, sheet),) = read_sheets(Source("a.xlsx", content.getvalue()), findings)
 
+    assert [row.cells["room"] for row in sheet.rows] == ["A", "A", "B", ""]
     assert [note.message for note in findings.notes] == [
-        (
-            "Cells are merged over several rows, of which only the first was taken to have the value: B2:B3. "
-            "Separate them, and fill in the other rows."
-        )
+        "Cells are merged over several rows, and each of these was taken to have the value: B2:B3."
     ]
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.cells import rows_of
-from exchange.formats.spreadsheet.columns import fields_of_table, grid_headings
+from exchange.formats.spreadsheet.columns import fields_of_table, fill_repeated_cells, grid_headings
 from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
@@ -18,6 +18,7 @@ from exchange.formats.spreadsheet.mapping import (
     table_role,
 )
 from exchange.formats.spreadsheet.papers import PaperReader
+from exchange.formats.spreadsheet.row_choice import leave_out_rows
 from exchange.problems import Findings, Where
 from exchange.reading.archives import is_workbook
 from exchange.reading.grids import (
@@ -47,6 +48,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         file_mapping = read_mapping(source, findings)
         mapping.headings |= file_mapping.headings
         mapping.tables += file_mapping.tables
+        mapping.numbering = file_mapping.numbering
         mapping.is_markdown = mapping.is_markdown or file_mapping.is_markdown
     dialects = {table.file: TextDialect(table.separator, table.encoding) for table in mapping.tables}
     tables = [source for source in sources if not is_mapping(source)]
@@ -61,6 +63,8 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
     included_grids = list(filter(mapping.includes, grids))
     has_rows = False
     for grid in included_grids:
+        chosen_table = mapping.table(grid)
+        leave_out_rows(grid, chosen_table.left_out if chosen_table else (), findings)
         table = fields_of_table(grid, mapping, context, findings)
         role = table_role(table.columns)
         if not role:
@@ -72,7 +76,9 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             )
             findings.note("warning", Where(grid.name), message, most_columns=MAX_COLUMNS)
         note_merged_cells(grid, findings)
-        rows = list(rows_of(grid, table.columns, findings, has_header=table.has_header))
+        fill_repeated_cells(table, grid, findings)
+        numbering = chosen_table.numbering if chosen_table else mapping.numbering
+        rows = list(rows_of(grid, table, findings, numbering))
         has_rows = has_rows or bool(rows)
         reader.add(rows, role)
     for grid in unusable_grids:

@@ -1,12 +1,19 @@
 """Access to the rows of a table by field, independent of the names of columns."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from exchange.formats.spreadsheet.mapping import PaperNumbering, TableMapping
 from exchange.problems import Findings, Where
 from exchange.reading.grids import Grid
+from exchange.reading.papers import openreview_uid
+
+FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
+# Programs write whole numbers of a column with empty cells as 2.0.
+WHOLE_NUMBER = re.compile(r"(\d{1,10})\.0\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,17 @@ class Row:
         return self.cells.get(name, [])
 
 
-def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_header: bool) -> Iterator[Row]:
+def paper_key(cell: str) -> str:
+    """Return a key of a paper: the id in the address of an OpenReview forum, `7` for `7.0`, or as it is."""
+    if match := FORUM_ADDRESS.match(cell):
+        return openreview_uid(match[1])
+    match = WHOLE_NUMBER.match(cell)
+    return match[1] if match else cell
+
+
+def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: PaperNumbering) -> Iterator[Row]:
     """Yield the rows in which a mapped column is not empty."""
+    columns, has_header = table.columns, table.has_header
     lines = grid.lines[1:] if has_header else grid.lines
     width = len(grid.lines[0][1]) if grid.lines else 0
     mapped_columns = [(index, name) for index, name in enumerate(columns) if name]
@@ -45,4 +61,7 @@ def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_heade
                 findings.problem(where, name, fault)
             cells[name].append(line[index].strip() if index < len(line) else "")
         if any(map(any, cells.values())):
-            yield Row(where, cells)
+            row = Row(where, cells)
+            if row.has("uid"):
+                cells["uid"] = [numbering.apply(paper_key(row.get("uid")), row.get("track"))]
+            yield row

@@ -18,11 +18,15 @@ from exchange.formats.spreadsheet.mapping import (
 )
 from exchange.problems import Findings, Where, short
 from exchange.reading.grids import Grid
+from exchange.reading.merged_cells import fill_as_above, fill_empty
+from exchange.reading.papers import shorten_list
 
 # The number of rows from which columns are guessed.
 MAX_GUESS_ROWS = 50
 # The share of cells that may not fit a column of a known heading. Each of them is a problem of its row.
 MAX_UNFIT_SHARE = 0.5
+# Fields whose cells are never taken for "as above".
+PROSE = frozenset(("title", "abstract", "lay_summary"))
 # What fields hold that refuse other cells. Other fields leave such cells out.
 REFUSING = frozenset(("date", "time", "minutes", "status"))
 
@@ -65,6 +69,21 @@ def guess_columns(
         field_by_heading.get(key, "" if name in mapped_fields else name)
         for key, name in zip(keys, guessed, strict=True)
     ]
+
+
+def fill_repeated_cells(table: TableMapping, grid: Grid, findings: Findings) -> None:
+    """Replace cells that say "as above", and in rows of authors empty keys of papers, by the cell above."""
+    lines = grid.lines[1 if table.has_header else 0 :]
+    places = {index for index, name in enumerate(table.columns) if name and name not in PROSE}
+    repeated = fill_as_above(lines, places.__contains__)
+    if repeated:
+        message = gettext("Cells such as “as above” were taken to repeat the cell above: rows %(rows)s.")
+        findings.note("doubt", Where(grid.name), message, rows=shorten_list(map(str, repeated)))
+    if table_role(table.columns) == "authors":
+        unkeyed = fill_empty(lines, table.columns.index("uid"))
+        if unkeyed:
+            message = gettext("Authors without a paper were taken to belong to the one above: rows %(rows)s.")
+            findings.note("doubt", Where(grid.name), message, rows=shorten_list(map(str, unkeyed)))
 
 
 def _show_columns(

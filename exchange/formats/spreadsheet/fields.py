@@ -60,6 +60,12 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
         ),
         Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
         Field(
+            "deleted",
+            _("Deleted (these rows are left out)"),
+            "deleted, is deleted, deleted paper",
+            holds="mark",
+        ),
+        Field(
             "track",
             _("Track"),
             "track, tracks, track name, submission type, paper type, contribution type, type, category",

@@ -17,7 +17,7 @@ from exchange.formats.spreadsheet.guess import has_headings
 from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.reading.grids import Grid
 from exchange.reading.textfiles import decode
-from exchange.reading.values import tidy
+from exchange.reading.values import slug, tidy
 from exchange.reading.written_times import looks_like_date, looks_like_time
 
 # A paper with any of these fields has a presentation.
@@ -28,6 +28,23 @@ MAX_SAMPLES = 3
 MAX_SAMPLE_CHARS = 80
 # Longer headings and sample cells are shortened for display and storage.
 MAX_SHOWN_CHARS = 1_000
+MAX_PREFIX_CHARS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PaperNumbering:
+    """What makes the numbers of papers unique if several tables or tracks count from 1.
+
+    `prefix` is put before each number; with `by_track`, so is the track of the row.
+    """
+
+    prefix: str = ""
+    by_track: bool = False
+
+    def apply(self, number: str, track: str) -> str:
+        """Return the number with its prefix; empty if the row has none."""
+        parts = [slug(track)] if self.by_track and track else []
+        return "-".join([*parts, f"{self.prefix}{number}"]) if number else ""
 
 
 @dataclass(slots=True)
@@ -42,6 +59,9 @@ class TableMapping:
     encoding: str = ""
     # Whether each column was guessed; empty if none was.
     guessed: list[bool] = field(default_factory=list)
+    # The numbers of rows to leave out.
+    left_out: list[int] = field(default_factory=list)
+    numbering: PaperNumbering = field(default_factory=PaperNumbering)
 
 
 @dataclass(slots=True)
@@ -52,6 +72,8 @@ class Mapping:
     tables: list[TableMapping] = field(default_factory=list)
     # Whether texts are Markdown, as in files of this site; else they are escaped.
     is_markdown: bool = False
+    # Of tables that are not listed.
+    numbering: PaperNumbering = PaperNumbering()
 
     def table(self, grid: Grid) -> TableMapping | None:
         return next(
@@ -131,7 +153,7 @@ def read_mapping(source: Source, findings: Findings) -> Mapping:
         message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
         findings.problem(where, "columns", message)
         return Mapping()
-    mapping = Mapping()
+    mapping = Mapping(numbering=_read_numbering(content.get("paper_numbers")))
     for name, field_name in columns.items():
         if _check_field(field_name, where, f"columns.{short(name)}", findings):
             mapping.headings[fold_heading(name)] = field_name
@@ -149,12 +171,21 @@ def _read_tables(content: dict[str, Any], where: Where, findings: Findings) -> M
             message = gettext("A table needs its file, its sheet and its columns.")
             findings.problem(where, f"tables[{index}]", message)
             continue
-        if not isinstance(values.get("guessed", []), list):
-            del values["guessed"]
-        table = TableMapping(**values)
+        for name in ("guessed", "left_out"):
+            if not isinstance(values.get(name, []), list):
+                del values[name]
+        table = TableMapping(**{**values, "numbering": _read_numbering(values.get("numbering"))})
         if all(_check_field(name, where, f"tables[{index}]", findings) for name in table.columns):
             mapping.tables.append(table)
     return mapping
+
+
+def _read_numbering(content: object) -> PaperNumbering:
+    values = content if isinstance(content, dict) else {}
+    prefix = values.get("prefix", "")
+    return PaperNumbering(
+        prefix[:MAX_PREFIX_CHARS] if isinstance(prefix, str) else "", values.get("by_track") is True
+    )
 
 
 def _check_field(field_name: object, where: Where, path: str, findings: Findings) -> bool:

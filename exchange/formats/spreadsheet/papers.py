@@ -14,7 +14,7 @@ import markup
 from exchange.files import Context
 from exchange.formats.spreadsheet.cell_tests import POSITION, STATUSES
 from exchange.formats.spreadsheet.cells import Row
-from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
+from exchange.formats.spreadsheet.fields import FIELDS, MATERIAL_FIELDS
 from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
 from exchange.formats.spreadsheet.sessions import fold_title
 from exchange.problems import Findings, Where, short
@@ -26,6 +26,7 @@ from exchange.reading.papers import (
     ParsedAuthor,
     escape_markdown,
     make_uid,
+    numbered_affiliations,
     parse_authors,
     shorten_list,
 )
@@ -42,10 +43,17 @@ from exchange.records import (
     stated,
 )
 
+# Cells of a paper that are read of its first row alone.
+PAPER_CELLS = (
+    *("authors", "affiliation", "orcid", "abstract", "lay_summary", "topic", "more_topics", "keywords"),
+    *("track", "doi", "pages", "license", *MATERIAL_FIELDS),
+)
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
 LIST_SEPARATORS = ";|\n"
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
+# One unusual name is no sign of a wrong column.
+MIN_UNUSUAL_NAMES = 2
 
 
 class PaperReader:
@@ -58,8 +66,11 @@ class PaperReader:
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
         self.declined: dict[str, str] = {}
+        # The papers that a column marks as deleted.
+        self.deleted: list[str] = []
         # Whether the first row of a paper declines it, and its place.
         self.first_rows: dict[str, tuple[bool, Where]] = {}
+        self._first_rows: dict[str, Row] = {}
         self.undecided: list[str] = []
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
         self.titles: dict[str, tuple[str, Where]] = {}
@@ -96,6 +107,9 @@ class PaperReader:
         if not title and (row.has("title") or not uid):
             self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
+        if row.get("deleted").casefold() in TRUE_WORDS:
+            self.deleted.append(uid)
+            return
         word = self._find_rejection(row)
         was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
         if was_declined != bool(word):
@@ -108,17 +122,43 @@ class PaperReader:
             self.declined[uid] = word
             return
         if uid in self.papers:
-            if not self.schedule.is_another_presentation(uid, row):
-                message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
-                self.findings.problem(row.where, "uid", message, uid=uid)
+            if not self._is_further_row(uid, title, row):
                 return
         else:
             self.papers[uid] = self._paper(uid, title, row)
+            self._first_rows[uid] = row
         self.schedule.add(uid, row)
         for name in ("presenter", "corresponding"):
             if row.get(name):
                 self.author_marks.append((uid, name, row.get(name), row.where))
         self._add_award(uid, row)
+
+    def _is_further_row(self, uid: str, title: str, row: Row) -> bool:
+        """Return whether a row is another presentation of a paper. Report what else it says of the paper."""
+        first = self._first_rows[uid]
+        other_names = {markup.fold(author.name) for author in self._names(row)}
+        names = {markup.fold(author.person.name) for author in stated(self.papers[uid].authors, ())}
+        has_other_title = title and fold_title(title) != fold_title(tidy(first.get("title")))
+        if has_other_title or (names and other_names and names.isdisjoint(other_names)):
+            message = gettext(
+                "Another paper has “%(uid)s” too (%(place)s). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            )
+            self.findings.problem(row.where, "uid", message, uid=uid, place=first.where)
+            return False
+        if not self.schedule.is_another_presentation(uid, row):
+            message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
+            self.findings.problem(row.where, "uid", message, uid=uid)
+            return False
+        differing = [name for name in PAPER_CELLS if any(row.all(name)) and row.all(name) != first.all(name)]
+        if differing:
+            message = gettext(
+                "Of a further row of “%(uid)s”, only the presentation was taken. "
+                "It differs from the first one (%(place)s) in: %(fields)s."
+            )
+            labels = ", ".join(str(FIELDS[name].label) for name in differing)
+            self.findings.note("warning", row.where, message, uid=uid, place=first.where, fields=labels)
+        return True
 
     def _find_rejection(self, row: Row) -> str:
         cells = (row.get("decision"), row.get("kind"))
@@ -257,7 +297,11 @@ class PaperReader:
         if len(cells) > 1:
             affiliations = [split_list(cell, is_list=True) for cell in cells]
             return (affiliations + no_affiliations)[: len(names)]
-        affiliations = [(affiliation,) for affiliation in split_affiliations(cells[0] if cells else "")]
+        by_number = numbered_affiliations(cells[0]) if cells else {}
+        if by_number and any(author.numbers for author in names):
+            return [tuple(by_number[key] for key in author.numbers if key in by_number) for author in names]
+        parts = [*by_number.values()] or split_affiliations(cells[0] if cells else "")
+        affiliations = [(affiliation,) for affiliation in parts]
         if not affiliations or not names:
             return no_affiliations
         if len(affiliations) == 1:
@@ -304,9 +348,8 @@ class PaperReader:
         self.schedule.sessions.match_known()
         for row in self._paper_rows:
             self._add_paper(row)
-        uids_without_row = [
-            uid for uid in self.authors if uid not in self.papers and uid not in self.declined
-        ]
+        known_uids = {*self.papers, *self.declined, *self.deleted}
+        uids_without_row = [uid for uid in self.authors if uid not in known_uids]
         for uid in uids_without_row:
             title, where = self.titles[uid]
             if self.has_papers and uid not in self.known_papers:
@@ -323,6 +366,11 @@ class PaperReader:
                 authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
         self._mark_authors()
+        self._keep_unusual_names_back()
+        self._note_omissions()
+        return tuple(self.papers.values())
+
+    def _note_omissions(self) -> None:
         groups: dict[str, list[str]] = defaultdict(list)
         for uid, word in self.declined.items():
             groups[tidy(word)].append(uid)
@@ -330,13 +378,33 @@ class PaperReader:
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
             count, keys = len(uids), shorten_list(uids)
             self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
+        if self.deleted:
+            message = gettext("Left out because they are marked as deleted: %(count)s (%(keys)s).")
+            count, keys = len(self.deleted), shorten_list(self.deleted)
+            self.findings.note("warning", Where(), message, count=count, keys=keys)
         if self.undecided:
             message = gettext(
                 "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
             )
             count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
-        return tuple(self.papers.values())
+
+    def _keep_unusual_names_back(self) -> None:
+        """Publish nothing if most names of authors are unusual: another column was taken for them."""
+        authors = [author for paper in self.papers.values() for author in stated(paper.authors, ())]
+        names = list(dict.fromkeys(author.person.name for author in authors))
+        unusual = list(filter(self.context.is_unusual_name, names))
+        if len(unusual) < MIN_UNUSUAL_NAMES or 2 * len(unusual) <= len(names):
+            return
+        for uid, paper in self.papers.items():
+            if paper.status == "published":
+                self.papers[uid] = replace(paper, status=UNSTATED)
+        message = gettext(
+            "Most names of authors are unusual: %(count)s of %(total)s (%(names)s). Check which columns are "
+            "taken for the names. New papers stay drafts."
+        )
+        count, total, examples = len(unusual), len(names), shorten_list(map(short, unusual))
+        self.findings.note("alarm", Where(), message, count=count, total=total, names=examples)
 
     def _mark_authors(self) -> None:
         """Mark presenting and corresponding authors, among those of the file, else of the database."""

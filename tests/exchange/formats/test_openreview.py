@@ -7,7 +7,7 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import openreview
-from exchange.records import MaterialRecord, PersonRef, Program, is_stated
+from exchange.records import UNSTATED, MaterialRecord, PersonRef, Program, is_stated, stated
 from tests.exchange.outputs import reported_problems
 
 VENUE = "MLSys.org/2026/Conference"
@@ -165,3 +165,64 @@ def test_email_address_as_author_name_is_refused() -> None:
 )
 def test_malformed_note_is_reported(content: object, message: str) -> None:
     assert reported_problems(read, content)[0] == message
+
+
+# What is not for everyone (trap 42)
+
+
+def with_readers(part: dict[str, Any], *readers: str) -> dict[str, Any]:
+    return {**part, "readers": [*readers]}
+
+
+def test_trap_42_notes_for_some_readers_are_drafts() -> None:
+    chairs = f"{VENUE}/Program_Chairs"
+    hidden_title = note("c")
+    hidden_title["content"]["title"]["readers"] = [chairs]
+    program = read(
+        [
+            with_readers(note("a"), "everyone"),
+            with_readers(note("b"), chairs, f"{VENUE}/Submission1/Authors"),
+            hidden_title,
+            with_readers(note("d")),
+            note("e"),
+        ]
+    )
+
+    statuses = {paper.uid: paper.status for paper in program.papers}
+    assert statuses == {"a": "published", "b": "draft", "c": "draft", "d": "draft", "e": "published"}
+    assert [remark.message for remark in program.notes] == [
+        "Taken as drafts because not everyone may read them on OpenReview: 3 (b, c, d)."
+    ]
+
+
+def test_trap_42_fields_for_some_readers_are_left_out() -> None:
+    rows = [note("a", abstract="A", pdf="/pdf/a.pdf", authorids=["~Mia_Zed1"]), note("b", pdf="/pdf/b.pdf")]
+    for row in rows:
+        row["content"]["pdf"]["readers"] = [f"{VENUE}/Authors"]
+    rows[0]["content"]["authors"]["readers"] = [f"{VENUE}/Program_Chairs"]
+    rows[0]["content"]["abstract"]["readers"] = ["everyone"]
+    program = read(rows)
+    first = program.papers[0]
+
+    assert (first.status, first.authors, first.abstract) == ("published", UNSTATED, "A")
+    assert [material.kind for paper in program.papers for material in stated(paper.materials, ())] == [
+        "review",
+        "review",
+    ]
+    assert [remark.message for remark in program.notes] == [
+        "The field “authors” was left out because not everyone may read it on OpenReview: 1 (a).",
+        "The field “pdf” was left out because not everyone may read it on OpenReview: 2 (a, b).",
+    ]
+
+
+def test_trap_42_hidden_decision_leaves_out_what_it_rejects() -> None:
+    rejected = note("a", venueid=f"{VENUE}/Rejected_Submission")
+    accepted = note("b")
+    for row in (rejected, accepted):
+        for name in ("venue", "venueid"):
+            row["content"][name]["readers"] = [f"{VENUE}/Program_Chairs"]
+    program = read([rejected, accepted])
+
+    assert [(paper.uid, paper.status, paper.decision) for paper in program.papers] == [
+        ("b", UNSTATED, UNSTATED)
+    ]

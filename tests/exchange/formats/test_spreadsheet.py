@@ -155,6 +155,9 @@ def test_author_names_are_read_from_a_cell(cell: str, names: list[str]) -> None:
         "Mia Zed1, Ann Abe1,2\n1 MIT\n2 CMU",
         "Mia Zed [1], Ann Abe [1,2]; [1] MIT; [2] CMU",
         "Mia Zed¹ and Ann Abe^{1,2}\n(1) MIT\n(2) CMU",
+        "Mia Zed2, Ann Abe2,1; 1 CMU, 2 MIT",
+        "Mia Zed1, Ann Abe1,2, 1 MIT, 2 CMU",
+        "Mia Zed 1, Ann Abe 1, 2; 1. MIT; 2. CMU",
     ],
 )
 def test_affiliations_are_read_in_parentheses_or_by_number(cell: str) -> None:
@@ -162,6 +165,39 @@ def test_affiliations_are_read_in_parentheses_or_by_number(cell: str) -> None:
         ("Mia Zed", ("MIT",)),
         ("Ann Abe", ("MIT", "CMU")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("authors", "affiliations"),
+    [
+        ("Mia Zed2, Ann Abe1", "1 CMU, USA; 2 MIT, USA"),
+        ("Mia Zed2, Ann Abe1", "1 CMU, USA, 2 MIT, USA"),
+        ("Mia Zed [2] and Ann Abe [1]", "[1] CMU, USA\n[2] MIT, USA"),
+        ("Mia Zed²; Ann Abe¹", "¹CMU, USA, ²MIT, USA"),
+        ("Mia Zed; Ann Abe", "1. MIT, USA; 2. CMU, USA"),
+    ],
+)
+def test_column_of_numbered_affiliations_goes_to_the_authors_with_the_numbers(
+    authors: str, affiliations: str
+) -> None:
+    (paper,) = read(f'id,title,authors,affiliations\n1,A,"{authors}","{affiliations}"\n').papers
+
+    assert author_rows(paper) == [
+        ("Mia Zed", ("MIT, USA",), False),
+        ("Ann Abe", ("CMU, USA",), False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("1. Mia Zed, 2. Ann Abe", ["Mia Zed", "Ann Abe"]),
+        ("Mia Zed (NTNU, 1 Main St), Ann Abe", ["Mia Zed", "Ann Abe"]),
+        ("Mia Zed2, 1 and Ann Abe1", ["Mia Zed", "Ann Abe"]),
+    ],
+)
+def test_numbers_in_a_cell_of_authors_are_not_always_of_affiliations(cell: str, names: list[str]) -> None:
+    assert [author.name for author in parse_authors(cell)] == names
 
 
 @pytest.mark.parametrize(
@@ -222,8 +258,22 @@ def test_trap_13_formula_is_refused_in_a_workbook_and_text_in_csv() -> None:
         ),
         ("id,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
         (
-            "id,title\n1,A\n1,B\n",
+            "id,title\n1,A\n1,A\n",
             "papers.csv, row 3, uid: Another row has “1” too. Each paper has one row of its own.",
+        ),
+        (
+            "id,title,kind\n1,A,Oral\n1,B,Poster\n",
+            (
+                "papers.csv, row 3, uid: Another paper has “1” too (papers.csv, row 2). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            ),
+        ),
+        (
+            "title,authors,kind\nA,Ann Bee,Oral\nA,Cy Dorn,Poster\n",
+            (
+                "papers.csv, row 3, uid: Another paper has “A” too (papers.csv, row 2). "
+                "Give the papers of each table numbers of their own, such as with a prefix."
+            ),
         ),
         (
             "id,title,authors\n1,A,x@example.org\n",
@@ -245,6 +295,56 @@ def test_paper_declined_in_one_of_two_rows_is_reported_in_any_order(decisions: t
             "Keep the one that holds."
         )
     ]
+
+
+@pytest.mark.parametrize("mark", ["✔", "yes", "TRUE", "x"])
+def test_trap_42_papers_that_easychair_marks_as_deleted_are_left_out(mark: str) -> None:
+    rows = ["1,A,Mia Zed,ACCEPT,", f"2,B,Bo Li,ACCEPT,{mark}", "3,C,Cy Wu,ACCEPT,no"]
+    papers = "\n".join(["#,title,authors,decision,deleted?", *rows])
+    authors = Source("author.csv", b"submission #,first name,last name\n1,Mia,Zed\n2,Bo,Li\n3,Cy,Wu\n")
+    program = read(papers, authors)
+
+    assert [(paper.uid, paper.status) for paper in program.papers] == [("1", "published"), ("3", "published")]
+    assert [remark.message for remark in program.notes] == [
+        "Left out because they are marked as deleted: 1 (2)."
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Total,2,,",
+        ",,TOTAL:,2",
+        "Sum,,,=COUNTA(A2:A3)",
+        "Summe,,2,",
+        "Grand total,2,100 %,€ 1.200",
+        "合計,2,,",
+    ],
+)
+def test_row_of_totals_is_left_out(row: str) -> None:
+    program = read(f"id,title,authors,decision\n1,A,Mia Zed,Accept\n2,B,Bo Li,Accept\n{row}\n")
+
+    assert [paper.uid for paper in program.papers] == ["1", "2"]
+    assert [remark.message for remark in program.notes] == ["Rows with totals were left out: 4."]
+
+
+@pytest.mark.parametrize("row", ["3,Total,Bo Li,Accept", "3,Total recall,,", "3,2024,Bo Li,"])
+def test_paper_about_totals_is_read(row: str) -> None:
+    assert [
+        paper.uid for paper in read(f"id,title,authors,decision\n1,A,Mia Zed,Accept\n{row}\n").papers
+    ] == [
+        "1",
+        "3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "uid"), [('prefix = "demo-"', "demo-1"), ("by_track = true", "main-1"), ("prefix = 7", "1")]
+)
+def test_mapping_file_makes_paper_numbers_unique(numbers: str, uid: str) -> None:
+    mapping = Source("m.toml", f"[columns]\n[paper_numbers]\n{numbers}\n".encode())
+
+    assert [paper.uid for paper in read("id,title,track\n1,A,Main\n", mapping).papers] == [uid]
 
 
 def test_author_of_unknown_paper_is_reported() -> None:

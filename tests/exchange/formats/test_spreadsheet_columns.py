@@ -295,6 +295,18 @@ def test_rows_of_one_paper_are_its_presentations() -> None:
     ]
 
 
+def test_what_a_further_row_says_of_the_paper_is_named() -> None:
+    program = read("id,title,abstract,kind,session\n1,A,One,Oral,day-1\n1,A,Two,Poster,s1\n")
+
+    assert [paper.abstract for paper in program.papers] == ["One"]
+    assert [note.message for note in program.notes if note.where.place == "row 3"] == [
+        (
+            "Of a further row of “1”, only the presentation was taken. "
+            "It differs from the first one (list.csv, row 2) in: Abstract."
+        )
+    ]
+
+
 def test_keynote_and_break_rows_are_sessions_without_papers() -> None:
     program = read(
         "title,kind,room,date,start,end,speaker\n"

@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from openpyxl import Workbook
 
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
@@ -11,6 +12,7 @@ from exchange.formats.spreadsheet.columns import guess_columns
 from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, fold_heading
 from exchange.formats.spreadsheet.mapping import column_cells, table_role
 from exchange.records import Program, stated
+from people.names import is_suspicious
 from tests.exchange.outputs import reported_problems
 
 # Headings as the systems write them, one row of cells, the expected field of each column (`-` for none), and
@@ -31,7 +33,7 @@ LAYOUTS = {
             '1,On n bodies,Mia Zed and Ann Abe,2026-01-02 10:00,2026-01-03 11:00,,"chaos\nstars",accept,'
             "yes,yes,Done.,no"
         ),
-        "uid title authors - - - keywords decision - - abstract -",
+        "uid title authors - - - keywords decision - - abstract deleted",
         "papers",
     ),
     "EasyChair submission.csv, with tracks": (
@@ -40,7 +42,7 @@ LAYOUTS = {
             "notified,reviews sent,abstract,deleted?"
         ),
         ("1,2,Main,On n bodies,Mia Zed,2026-01-02 10:00,2026-01-03 11:00,,chaos,accept,yes,yes,Done.,no"),
-        "uid - track title authors - - - keywords decision - - abstract -",
+        "uid - track title authors - - - keywords decision - - abstract deleted",
         "papers",
     ),
     "CMT": (
@@ -171,7 +173,7 @@ def test_neighboring_column_of_numbers_changes_nothing(name: str, pattern: str) 
     fields = guessed([*neighbors, *headings], rows)
 
     assert [field or "-" for field in fields[len(neighbors) :]] == expected
-    assert {*fields[: len(neighbors)]} <= {"", *NUMBERED, "corresponding"}
+    assert {*fields[: len(neighbors)]} <= {"", *NUMBERED}
 
 
 @pytest.mark.parametrize("name", [name for name in FIELDS if name not in NUMBERED])
@@ -313,4 +315,116 @@ def test_fields_of_all_columns_are_shown() -> None:
                 "“Affilation”: Affiliations, in the order of the authors (guessed)",
             ],
         )
+    ]
+
+
+ALARM = (
+    "Most names of authors are unusual: 3 of 3 (10, 100, 11). Check which columns are taken for the names. "
+    "New papers stay drafts."
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "status", "alarms"),
+    [
+        (["10", "100", "11"], "", [ALARM]),
+        (["Plato", "Ann Bee", "Cy Dee"], "published", []),
+        (["10", "Ann Bee"], "published", []),
+    ],
+)
+def test_file_with_mostly_unusual_names_stays_draft(names: list[str], status: str, alarms: list[str]) -> None:
+    mapping = Source("columns.toml", b'[columns]\n"who" = "name"\n')
+    papers = "".join(f"{number},A,accept\n" for number in range(len(names)))
+    authors = "".join(f"{number},{name}\n" for number, name in enumerate(names))
+    tables = [
+        Source("papers.csv", f"id,title,decision\n{papers}".encode()),
+        Source("authors.csv", f"paper,who\n{authors}".encode()),
+    ]
+    context = Context("2026", 2026, "UTC", is_unusual_name=is_suspicious)
+    program = spreadsheet.read([*tables, mapping], context)
+
+    assert {stated(paper.status, "") for paper in program.papers} == {status}
+    assert [note.message for note in program.notes if note.kind == "alarm"] == alarms
+
+
+@pytest.mark.parametrize(
+    ("cell", "uid"),
+    [
+        ("https://openreview.net/forum?id=aB1", "aB1"),
+        ("https://openreview.net/forum?id=-B1", "n-B1"),
+        ("aB1", "aB1"),
+        ("7.0", "7"),
+        ("1.10", "1.10"),
+    ],
+)
+def test_key_of_a_paper_is_read_from_a_link_or_a_number(cell: str, uid: str) -> None:
+    assert [paper.uid for paper in read(f"forum,title\n{cell},A\n").papers] == [uid]
+
+
+def merged_workbook(rows: list[list[object]], *merged: str) -> Source:
+    workbook, content = Workbook(), io.BytesIO()
+    for row in rows:
+        workbook.active.append(row)
+    for cells in merged:
+        workbook.active.merge_cells(cells)
+    workbook.save(content)
+    return Source("list.xlsx", content.getvalue())
+
+
+def test_trap_43_merged_cells_of_papers_belong_to_all_their_authors() -> None:
+    rows: list[list[object]] = [
+        ["Paper ID", "Paper title", "Author name", "Affiliation"],
+        [1, "On n bodies", "Ann Bee", "MIT"],
+        [None, None, "Cy Dee", "MIT"],
+        [2, "Chips", "Zoe Eff", "ETH"],
+    ]
+    program = spreadsheet.read(
+        [merged_workbook(rows, "A2:A3", "B2:B3", "D2:D3")], Context("2026", 2026, "UTC")
+    )
+
+    assert [(paper.uid, paper.title) for paper in program.papers] == [("1", "On n bodies"), ("2", "Chips")]
+    assert author_names(program) == [["Ann Bee", "Cy Dee"], ["Zoe Eff"]]
+    assert [author.affiliations for author in stated(program.papers[0].authors, ())] == [("MIT",), ("MIT",)]
+    assert messages(program)[0] == (
+        "Cells are merged over several rows, and each of these was taken to have the value: "
+        "A2:A3, B2:B3, D2:D3."
+    )
+
+
+def test_merged_session_holds_for_all_its_papers() -> None:
+    rows: list[list[object]] = [
+        ["id", "title", "session", "date", "start", "end"],
+        [1, "A", "Chips", "2026-07-08", "9:00", "9:30"],
+        [2, "B", None, None, "9:30", "10:00"],
+    ]
+    source = merged_workbook(rows, "C2:C3", "D2:D3")
+    program = spreadsheet.read([source], Context("2026", 2026, "UTC"))
+
+    assert [presentation.session for presentation in program.presentations] == ["chips", "chips"]
+
+
+def test_cell_as_above_repeats_the_cell_above() -> None:
+    program = read(
+        "id,title,authors,affiliation,track\n1,A,Ann Bee,MIT,Main\n2,Ditto,Cy Dee,as above,ditto\n"
+        "3,C,Zoe Eff,〃,Demo\n"
+    )
+
+    assert [author.affiliations for paper in program.papers for author in stated(paper.authors, ())] == [
+        ("MIT",)
+    ] * 3
+    assert [(paper.title, paper.track) for paper in program.papers] == [
+        ("A", "Main"),
+        ("Ditto", "Main"),
+        ("C", "Demo"),
+    ]
+    assert "Cells such as “as above” were taken to repeat the cell above: rows 3, 4." in messages(program)
+
+
+def test_author_without_a_paper_belongs_to_the_paper_above() -> None:
+    program = read("paper,title,name\n1,A,Ann Bee\n,,Cy Dee\n2,B,Zoe Eff\n")
+
+    assert author_names(program) == [["Ann Bee", "Cy Dee"], ["Zoe Eff"]]
+    assert "Authors without a paper were taken to belong to the one above: rows 3." in messages(program)
+    assert reported_problems(read, "paper,title,name\n,A,Ann Bee\n") == [
+        "list.csv, row 2, uid: Say to which paper the author belongs."
     ]

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from content.worker import report
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
@@ -18,7 +19,6 @@ from content.history.revert import undo
 from content.ordering import move_to
 from content.revision import lock
 from content.unreleased.plan import RELEASE_DETAIL, planned, publishing
-from content.worker import report
 from papers.models import Paper
 from schedule.following import Agenda, AgendaStar
 from schedule.models import (

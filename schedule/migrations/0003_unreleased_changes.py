@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("conference", "0001_initial"),
         ("papers", "0002_unreleased_changes"),
-        ("schedule", "0001_initial"),
+        ("schedule", "0002_choosers_of_invited_people"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

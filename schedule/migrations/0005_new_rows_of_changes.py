@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("schedule", "0003_undo_of_releases"),
+        ("schedule", "0004_undo_of_releases"),
     ]
 
     operations = [

@@ -6,8 +6,8 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("content", "0002_worker_report"),
-        ("schedule", "0002_unreleased_changes"),
+        ("content", "0004_worker_report"),
+        ("schedule", "0003_unreleased_changes"),
     ]
 
     operations = [

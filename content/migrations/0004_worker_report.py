@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("content", "0001_initial"),
+        ("content", "0003_makers_of_earlier_changes"),
     ]
 
     operations = [

@@ -208,10 +208,10 @@ class Conversion:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("schedule", "0004_new_rows_of_changes"),
+        ("schedule", "0005_new_rows_of_changes"),
         ("papers", "0002_unreleased_changes"),
         ("people", "0001_initial"),
-        ("content", "0001_initial"),
+        ("content", "0003_makers_of_earlier_changes"),
     ]
 
     operations = [
