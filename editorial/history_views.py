@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import messages
 from django.contrib.admin import AdminSite
+from django.contrib.admin.templatetags.admin_urls import admin_urlname
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -18,6 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -371,7 +373,8 @@ def address_after_undo(request: HttpRequest, change_set: ChangeSet) -> str:
     model = row.model
     if model == change_model()._meta.label_lower:
         if access_for(request).may_all_rows("view", change_model(), edition_changed(change_set)):
-            return reverse("admin:schedule_release_working_copy", query={"edition": row.edition_key})
+            page = admin_urlname(release_model()._meta, SafeString("working_copy"))
+            return reverse(page, query={"edition": row.edition_key})
         model = row.owner.partition(":")[0]
     return reverse(f"admin:{model.replace('.', '_')}_changelist")
 

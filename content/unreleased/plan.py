@@ -25,7 +25,6 @@ from content.row_values import position_key, recorded_fields
 if TYPE_CHECKING:
     from conference.models import Edition
     from content.history import ChangeSet
-    from schedule.models import Room, Session
 
 # In `on_release`: the row is removed with the release.
 REMOVED = "removed"
@@ -185,15 +184,15 @@ class Plan:
                 row.status = status
 
     @cached_property
-    def rooms(self) -> "dict[int, Room]":
+    def rooms(self) -> dict[int, Any]:
         rooms = apps.get_model("schedule", "Room")._base_manager.filter(edition=self.edition)
         return {room.pk: room for room in rooms}
 
     @cached_property
-    def sessions(self) -> "dict[int, Session]":
+    def sessions(self) -> dict[int, Any]:
         """All sessions of the edition in the planned state, with rooms and parents. Two queries."""
         rows = apps.get_model("schedule", "Session")._base_manager.filter(edition=self.edition)
-        sessions: dict[int, Session] = {session.pk: session for session in rows}
+        sessions: dict[int, Any] = {session.pk: session for session in rows}
         for session in sessions.values():
             session.edition = self.edition
             session.room = self.rooms.get(session.room_id or 0)

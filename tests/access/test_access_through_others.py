@@ -19,13 +19,14 @@ from conference.edition_copy import new_edition, parts
 from content.history import Origin, RowChange
 from content.history.recording import recording
 from content.history.revert import restore_plan, revert, undo, version_plan
+from content.unreleased.worker_report import report
 from exchange.models import Conflict
 from exchange.records import PersonRef, RoleRecord, SpeakerRecord
 from papers.models import Authorship, AwardGrant
 from people.merging.merge import merge
 from people.models import CommitteeRole, Person
 from schedule.invitations.models import Part, State
-from schedule.models import ProgramInvitation, SessionRole, Speaker, UnreleasedChange
+from schedule.models import ProgramInvitation, ReleasePlan, SessionRole, Speaker, UnreleasedChange
 from schedule.unreleased import releasing
 from tests import factories as make
 from tests.access.strangers import (
@@ -111,7 +112,8 @@ def released_by_row(site: Site, add_rows: AddRows) -> None:
 
 def released_by_plan(site: Site, add_rows: AddRows) -> None:
     copy = edit_by_editor(site, lambda: add_rows(site, "published"))
-    releasing.plan_release(copy, site.colleague, timezone.now())
+    report(timezone.now())
+    releasing.plan_release(copy, site.colleague, timezone.now(), timezone.now())
     assert len(releasing.release_due(timezone.now())) == 1
 
 

@@ -21,7 +21,10 @@ from tests import factories as make
 HOUR = timedelta(hours=1)
 # What differs from one response to the next.
 SIGNATURE = rb"(?<=[A-Za-z0-9_-]):[A-Za-z0-9]{6}:[A-Za-z0-9_-]{43}"
-NONCES = re.compile(rb'nonce="[^"]*"|name="csrfmiddlewaretoken" value="[^"]*"|' + SIGNATURE)
+# The bars that say that changes wait.
+BARS = rb'<aside class="(?:preview|unreleased-bar)".*?</aside>'
+TOKENS = rb'nonce="[^"]*"|name="csrfmiddlewaretoken" value="[^"]*"'
+NONCES = re.compile(b"|".join((TOKENS, BARS, SIGNATURE)), re.S)
 
 
 def make_program(edition: Edition) -> None:
