@@ -179,9 +179,9 @@ class Plan:
                 setattr(row, name, value)
         columns = vars(row)
         status = columns.get("on_release")
-        if status not in (None, "", REMOVED) and "status" in columns:
-            if columns.get("edition_id") == self.edition.pk:
-                row.status = status
+        is_of_edition = "status" in columns and columns.get("edition_id") == self.edition.pk
+        if is_of_edition and status not in (None, "", REMOVED):
+            row.status = status
 
     @cached_property
     def rooms(self) -> dict[int, Any]:
