@@ -60,11 +60,11 @@ def report_release(edition: "Edition", user: "User") -> None:
 
     plan, count = ReleasePlan.objects.get(edition=edition), UnreleasedChange.objects.count()
     try:
-        release(plan, user, timezone.now())
+        milliseconds = measure(release, plan, user, timezone.now())
     except NewClashesError as error:
-        keys = error.keys
-        milliseconds = measure(partial(release, plan, user, timezone.now(), confirmed=keys))
-        report(f"release of {count} changes", milliseconds, "ms", at_most=RELEASE_MS)
+        confirmed_release = partial(release, confirmed=error.keys)
+        milliseconds = measure(confirmed_release, plan, user, timezone.now())
+    report(f"release of {count} changes", milliseconds, "ms", at_most=RELEASE_MS)
 
 
 def pages(edition: "Edition") -> dict[str, str]:

@@ -20,12 +20,12 @@ class ValueByKey(Func):
         super().__init__(F("pk"), F(field.name), output_field=field)
         self.values = values
 
-    def as_sql(
-        self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper", **_context: Any
-    ) -> tuple[str, list[Any]]:
+    def as_sql(  # type: ignore[override] # the stubs name the parameters of templates
+        self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper"
+    ) -> tuple[str, tuple[Any, ...]]:
         (key, key_params), (default, default_params) = map(compiler.compile, self.source_expressions)
         params = [*key_params]
         for row_key, value in self.values.items():
             params += [row_key, self.output_field.get_db_prep_save(value, connection=connection)]
         whens = " ".join(["WHEN %s THEN %s"] * len(self.values))
-        return f"CASE {key} {whens} ELSE {default} END", [*params, *default_params]
+        return f"CASE {key} {whens} ELSE {default} END", (*params, *default_params)

@@ -17,7 +17,7 @@ from content.history.recording import recording
 from content.history.revert import undo
 from content.ordering import move_to
 from content.revision import lock
-from content.unreleased.plan import RELEASE_DETAIL, planned, publishing
+from content.unreleased.plan import RELEASE_DETAIL, planned, publishing, read_version
 from content.worker import report
 from papers.models import Paper
 from schedule.following import Agenda, AgendaStar
@@ -201,7 +201,7 @@ def test_changes_of_two_chairs_are_merged_by_field(plan: ReleasePlan, user: User
 
 def test_second_release_is_refused_and_names_the_first(plan: ReleasePlan, user: User) -> None:
     change_title(user, "New title")
-    seen = releasing.read_version(plan.edition_id)
+    seen = read_version(plan.edition_id)
     release_all(plan, user, seen=seen)
     with pytest.raises(RefusedError) as error:
         release_all(plan, user, seen=seen)
@@ -214,7 +214,7 @@ def test_second_release_is_refused_and_names_the_first(plan: ReleasePlan, user: 
 @pytest.mark.django_db(transaction=True)
 def test_one_of_two_concurrent_releases_is_refused(plan: ReleasePlan, user: User) -> None:
     change_title(user, "New title")
-    seen = releasing.read_version(plan.edition_id)
+    seen = read_version(plan.edition_id)
     with transaction.atomic():
         release_all(plan, user, seen=seen)
         thread, failed = run_over_another_connection(lambda: release_all(plan, user, seen=seen))
@@ -609,7 +609,7 @@ def move_talks(program: Edition, count: int, user: User) -> None:
             Paper(edition=program, uid=f"x{count}-{number}", title=f"X {number}", status="published")
             for number in range(count)
         )
-        talks = Presentation.objects.bulk_create(
+        rows: list[Presentation] = Presentation.objects.bulk_create(
             Presentation(
                 edition=program, uid=f"x{count}-{number}", paper=paper, session=session, position=number
             )
@@ -617,10 +617,10 @@ def move_talks(program: Edition, count: int, user: User) -> None:
         )
 
     def move() -> None:
-        for number, talk in enumerate(talks):
+        for number, talk in enumerate(rows):
             talk.start = session.start + timedelta(seconds=number)
             talk.board = f"B{number}"
-        Presentation.objects.bulk_update(talks, ["start", "board"])
+        Presentation.objects.bulk_update(rows, ["start", "board"])
 
     edit_as(user, move)
 
