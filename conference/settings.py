@@ -189,7 +189,7 @@ if env.str("S3_BUCKET", ""):
             "file_overwrite": False,
         },
     }
-# Tasks that take minutes run in the request (the demo), or by `manage.py db_worker` (production).
+# Tasks that take minutes run in the request (the demo), or by `manage.py worker` (production).
 TASK_BACKENDS = {
     "immediate": "django.tasks.backends.immediate.ImmediateBackend",
     "database": "django_tasks_db.DatabaseBackend",

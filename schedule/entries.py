@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
-from django.db.models.lookups import Exact
+from django.db.models.lookups import Exact, IsNull
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -190,5 +190,8 @@ def _has_values(values: dict[str, object]) -> Q:
     condition = Q()
     for name, value in values.items():
         stored = value.pk if isinstance(value, models.Model) else value
-        condition &= Q(**{f"{name}__isnull": True}) if stored is None else Q(**{name: stored})
+        is_equal = Q(**{f"{name}__isnull": True}) if stored is None else Q(**{name: stored})
+        if hasattr(value, "resolve_expression"):
+            is_equal |= Q(Exact(IsNull(F(name), True), True), Exact(IsNull(value, True), True))
+        condition &= is_equal
     return condition

@@ -242,7 +242,7 @@ class UnreleasedPage:
 
     # Further pages
 
-    def page(self, name: str, title: str, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, name: str, title: str, **context: Any) -> HttpResponse:
         page_context = self.model_admin.page_context(
             self.request,
             title,
@@ -252,7 +252,7 @@ class UnreleasedPage:
             **context,
         )
         template = f"admin/schedule/release/{name}.html"
-        return TemplateResponse(self.request, template, page_context, status=status).render()
+        return TemplateResponse(self.request, template, page_context).render()
 
     def ask_about_clashes(self, error: NewClashesError) -> HttpResponse:
         """Ask whether to release with these new clashes; the answer repeats the request."""
@@ -265,7 +265,6 @@ class UnreleasedPage:
         return self.page(
             "new_clashes",
             gettext("Release with new clashes?"),
-            status=409,
             clashes=[clash_context(clash) for clash in error.clashes],
             repeated=repeated,
             keys=" ".join(error.keys),

@@ -11,7 +11,6 @@ from itertools import batched
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, Value, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -28,6 +27,7 @@ from content.row_values import BATCH_ROWS, Key
 from content.unreleased.diversion import ADDED, REMOVED
 from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
 from content.unreleased.worker_report import is_worker_running
+from content.values_by_key import ValueByKey
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce, announced_program
@@ -201,19 +201,15 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
 
 def write_values(model: Any, edition: Edition, values_by_key: Mapping[int, Mapping[str, Any]]) -> None:
     """Write values, in the format of the history, to rows of a model. One update for all rows and fields."""
-    keys_by_value: dict[str, dict[Any, list[int]]] = {}
+    columns: dict[str, dict[int, Any]] = {}
     for key, values in values_by_key.items():
         for name, value in planned_columns(model, edition, values).items():
-            keys_by_value.setdefault(name, {}).setdefault(value, []).append(key)
-    updates = {}
-    for name, keys in keys_by_value.items():
-        column = model._meta.get_field(name)
-        whens = [When(pk__in=group, then=Value(value, column)) for value, group in keys.items()]
-        updates[column.name] = Case(*whens, default=name, output_field=column)
+            columns.setdefault(name, {})[key] = value
+    fields = {name: model._meta.get_field(name) for name in columns}
+    updates = {field.name: ValueByKey(field, columns[name]) for name, field in fields.items()}
     if updates:
-        model._default_manager.filter(pk__in=[key for key, values in values_by_key.items() if values]).update(
-            **updates
-        )
+        changed = [key for key, values in values_by_key.items() if values]
+        model._default_manager.filter(AnyOf("pk", changed)).update(**updates)
 
 
 def write_statuses(model: Any, statuses: Mapping[int, str]) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import django.contrib.admin
 import pytest
+from content.worker import report
 from django.conf import settings as site_settings
 from django.contrib.admin import site
 from django.contrib.auth.models import User
@@ -26,6 +27,7 @@ from pytest_django.live_server_helper import LiveServer
 from accounts.models import Membership
 from conference.models import Edition, Page
 from content.history import ChangeSet
+from content.unreleased.plan import publishing
 from exchange.imports.load import load
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper, Topic
@@ -703,49 +705,74 @@ def announce_a_room_change(visitor: Visitor) -> None:
     assert session.room == new_room
 
 
-def change_title_in_working_copy(visitor: Visitor) -> tuple[str, Session]:
-    """Change a title in a working copy; return the URL of its page, and the session."""
+def change_title_unreleased(visitor: Visitor) -> tuple[str, Session]:
+    """Change a title while changes wait; return the URL of the unreleased changes, and the session."""
     edition = make.make_edition()
     session = make.make_session(edition, title="Before")
-    working_copy_url = f"/admin/schedule/release/working-copy/?edition={edition.pk}"
-    visitor.sign_in_and_go(working_copy_url)
-    visitor.press("Switch the working copy on")
+    address = f"/admin/schedule/release/working-copy/?edition={edition.pk}"
+    visitor.sign_in_and_go(address)
+    visitor.press("Let changes wait")
     visitor.wait_for_success()
     visitor.go(f"/admin/schedule/session/{session.pk}/change/")
     visitor.page.fill("#id_title", "After")
     visitor.save("[name=_save]")
-    visitor.go(working_copy_url)
-    return working_copy_url, session
+    visitor.go(address)
+    return address, session
 
 
 @posts(
     "admin/schedule/release/_closed.html",
-    "admin/schedule/release/working_copy.html",
-    "admin/schedule/release/working_copy.html 2",
+    "admin/schedule/release/_last.html",
+    "admin/schedule/release/undo.html",
+    "admin/schedule/release/unreleased.html",
+    "admin/schedule/release/unreleased.html 2",
 )
-def plan_a_release_and_release_now(visitor: Visitor) -> None:
-    _working_copy_url, session = change_title_in_working_copy(visitor)
+def plan_a_release_release_now_and_undo(visitor: Visitor) -> None:
+    report()
+    address, session = change_title_unreleased(visitor)
     visitor.page.fill("#release_at", "2099-01-01T12:00")
     visitor.save("[value=plan]")
     visitor.save("[value=unplan]")
     visitor.save("[value=release]")
     session.refresh_from_db()
+    released = session.title
+    visitor.go(address)
+    visitor.press("Undo this release …")
+    visitor.press("Undo this release")
+    visitor.wait_for_success()
+    session.refresh_from_db()
 
-    assert session.title == "After"
+    assert (released, session.title) == ("After", "Before")
 
 
-@posts("admin/schedule/release/discard.html", "admin/schedule/release/working_copy.html 3")
+@posts("admin/schedule/release/discard.html", "admin/schedule/release/unreleased.html 3")
 def discard_all_changes(visitor: Visitor) -> None:
-    working_copy_url, session = change_title_in_working_copy(visitor)
+    address, session = change_title_unreleased(visitor)
     visitor.press("Discard all changes …")
     visitor.press("Discard")
     visitor.wait_for_success()
-    visitor.go(working_copy_url)
-    visitor.press("Switch the working copy off")
+    visitor.go(address)
+    visitor.press("Publish later changes at once")
     visitor.wait_for_success()
     session.refresh_from_db()
 
     assert session.title == "Before"
+
+
+@posts("admin/schedule/release/new_clashes.html")
+def release_with_a_new_clash(visitor: Visitor) -> None:
+    address, session = change_title_unreleased(visitor)
+    room = make.make_room(session.edition)
+    Session.objects.filter(pk=session.pk).update(room=room)
+    with publishing():
+        make.make_session(session.edition, title="Other", room=room)
+    visitor.go(address)
+    visitor.page.click("[value=release]")
+    visitor.press("Release with these clashes")
+    visitor.wait_for_success()
+    session.refresh_from_db()
+
+    assert (session.title, session.room) == ("After", room)
 
 
 @posts("admin/_desk_begin.html")

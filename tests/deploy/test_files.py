@@ -73,7 +73,7 @@ def test_commands_of_units_and_services_exist() -> None:
     commands = {*re.findall(r"manage\.py,? (\w+)", text)}
     from django.core.management import get_commands
 
-    assert commands == {"migrate", "db_worker", "backup", "collectstatic"}
+    assert commands == {"migrate", "worker", "backup", "collectstatic"}
     assert commands <= get_commands().keys()
     assert text.count("website.wsgi:application") == 2
 

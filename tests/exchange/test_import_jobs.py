@@ -321,7 +321,7 @@ def test_import_without_worker_shows_how_to_start_one(admin_client: Client, edit
     job = upload_papers(admin_client, edition, paper("p1"))
     ImportJob.objects.update(changed_at=timezone.now() - timedelta(minutes=2))
 
-    assert "manage.py db_worker" in admin_client.get(job_url(job)).text
+    assert "manage.py worker" in admin_client.get(job_url(job)).text
     assert press_button(admin_client, job, "drop").state == "dropped"
     result = tasks.preview.call(job.pk)
     assert (result, ImportJob.objects.get().state) == (None, "dropped")

@@ -609,7 +609,7 @@ def move_talks(program: Edition, count: int, user: User) -> None:
             Paper(edition=program, uid=f"x{count}-{number}", title=f"X {number}", status="published")
             for number in range(count)
         )
-        talks: list[Any] = Presentation.objects.bulk_create(
+        rows: list[Presentation] = Presentation.objects.bulk_create(
             Presentation(
                 edition=program, uid=f"x{count}-{number}", paper=paper, session=session, position=number
             )
@@ -617,10 +617,10 @@ def move_talks(program: Edition, count: int, user: User) -> None:
         )
 
     def move() -> None:
-        for number, talk in enumerate(talks):
+        for number, talk in enumerate(rows):
             talk.start = session.start + timedelta(seconds=number)
             talk.board = f"B{number}"
-        Presentation.objects.bulk_update(talks, ["start", "board"])
+        Presentation.objects.bulk_update(rows, ["start", "board"])
 
     edit_as(user, move)
 
