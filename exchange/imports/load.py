@@ -21,6 +21,7 @@ from exchange.imports.distant_dates import describe_distant_dates
 from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
+from exchange.imports.planned_clashes import note_clashes
 from exchange.imports.publication import PublicationRule, rule_for
 from exchange.imports.publication_counts import count_publications
 from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
@@ -181,6 +182,7 @@ def _make_plan(
     plan.photos = [(person, url) for person, url in photos if person.pk not in protected_people]
     validate(plan, findings, progress)
     findings.raise_problems()
+    note_clashes(plan, findings)
     return plan
 
 
