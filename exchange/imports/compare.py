@@ -151,6 +151,8 @@ class ImportPlan:
     kept_apart: list[KeptApart] = field(default_factory=list)
     # People with a picture in the file, and its address.
     photos: list[tuple[Person, str]] = field(default_factory=list)
+    # E-mail addresses of people who have none here, by primary key.
+    emails: dict[int, str] = field(default_factory=dict)
 
     @property
     def edition(self) -> Edition:
