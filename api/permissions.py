@@ -33,7 +33,16 @@ PRIVATE_ROWS: dict[type[Model], Q] = {
 
 
 class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # the package has no types
-    """Accepts unexpired tokens of staff. Unlike the base class, it does not delete expired ones."""
+    """Accepts unexpired tokens of staff. Unlike the base class, it does not delete expired ones.
+
+    Any other `Authorization` is refused: a client that sends one does not expect the answer for the public.
+    """
+
+    def authenticate(self, request: Request) -> "tuple[User, Token] | None":
+        user_and_token: tuple[User, Token] | None = super().authenticate(request)
+        if user_and_token is None and "HTTP_AUTHORIZATION" in request.META:
+            raise AuthenticationFailed(_("Send the token as “Authorization: Bearer <token>”."))
+        return user_and_token
 
     def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
         if not token.isascii():
@@ -98,10 +107,9 @@ class Caller:
 
     def may_read_in_full(self, row: Model) -> bool:
         """Return whether the caller may read all writable fields, with former names and e-mail addresses."""
-        access, model = access_of(self.user), type(row)
-        if not self.may("view", model) or access.may_everywhere("view", model):
-            return self.may("view", model)
-        return access.may("private" if model is Person else "view", model, row)
+        model = type(row)
+        action = "private" if model is Person else "view"
+        return self.may("view", model) and access_of(self.user).may(action, model, row)
 
     def fields(self, row: Model) -> frozenset[str] | None:
         """Return the columns that the caller may write; `None` for all."""

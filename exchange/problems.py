@@ -70,6 +70,7 @@ NOTE_KINDS = {
     "alarm": gettext_lazy("Check first"),
     "warning": gettext_lazy("Imported with changes"),
     "doubt": gettext_lazy("To check"),
+    "clash": gettext_lazy("New clashes in the timetable"),
     "joined": gettext_lazy("Joined by name"),
     "repeat": gettext_lazy("Listed twice"),
     "name": gettext_lazy("Unusual names"),

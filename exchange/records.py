@@ -5,9 +5,10 @@ takes one. A field that a file does not mention is `UNSTATED`; an empty value me
 empty. All datetimes are aware.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Final, TypeGuard, get_args, get_origin, get_type_hints
 
 from exchange.problems import Note, Where
@@ -36,16 +37,21 @@ def stated[T](value: T | Unset, default: T) -> T:
     return default if isinstance(value, Unset) else value
 
 
+# The metadata of fields that readers fill, and that no file of this site has.
+ONLY_READ = MappingProxyType({"is_only_read": True})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """Base of all records. `where` is the record's position in its file; comparisons ignore it."""
 
-    where: Where = field(default=Where(), compare=False, repr=False)
+    where: Where = field(default=Where(), compare=False, repr=False, metadata=ONLY_READ)
 
 
 def field_types(record: type[Record]) -> dict[str, Any]:
-    """Return the type of each field of a record but `where`; of `Stated[T]` it is T."""
-    hints = {name: hint for name, hint in get_type_hints(record).items() if name != "where"}
+    """Return the type of each field that files have; of `Stated[T]` it is T."""
+    hints = get_type_hints(record)
+    hints = {item.name: hints[item.name] for item in fields(record) if "is_only_read" not in item.metadata}
     return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
 
 
@@ -68,13 +74,16 @@ class ConferenceRecord(Record):
 class PersonRef(Record):
     """A reference to a person: by `uid`, `ids` or `orcid` if the file has them, else by name only.
 
-    `ids` contains (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the printed name.
+    `ids` contains (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the printed name. `key`
+    identifies the person within the files of one import. `email` is for the chairs alone.
     """
 
     name: str
     uid: str = ""
     orcid: str = ""
     ids: tuple[tuple[str, str], ...] = ()
+    key: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
+    email: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +199,7 @@ class InstitutionRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRecord(Record):
-    """A person with all public fields. Files never contain e-mail addresses or hidden names."""
+    """A person with all public fields. Files of this site have no e-mail addresses or hidden names."""
 
     ref: PersonRef
     given: Stated[str] = UNSTATED

@@ -226,7 +226,7 @@ def omission_reason(content: JsonObject) -> str:
 
 
 def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
-    """Return the authors with their profiles' names; e-mail addresses in place of profiles are dropped."""
+    """Return the authors with their profiles' names, or e-mail addresses in place of profiles."""
     rows, profiles = content.items("authors"), content.items("authorids")
     author_records = []
     for index, row in enumerate(rows):
@@ -238,9 +238,10 @@ def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
             message = gettext("This must be a name, not %(name)s.")
             parts.findings.problem(content.where, f"authors[{index}]", message, name=describe_type(name))
             continue
-        ids = ((SCHEME, profile),) if isinstance(profile, str) and profile.startswith("~") else ()
+        profile = profile if isinstance(profile, str) else ""
+        ids = ((SCHEME, profile),) if profile.startswith("~") else ()
         printed_name = parts.text(name, content.where, f"authors[{index}]")
-        author_records.append(parts.author(printed_name, content.where, ids=ids))
+        author_records.append(parts.author(printed_name, content.where, ids=ids, email=profile))
     return tuple(author_records)
 
 

@@ -160,7 +160,10 @@ class Location:
 
 RECORDS = [value for value in vars(records).values() if isinstance(value, type) and issubclass(value, Record)]
 HINTS = {record: records.field_types(record) for record in RECORDS}
-DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
+DEFAULTS = {
+    record: {field.name: field.default for field in fields(record) if field.name in hints}
+    for record, hints in HINTS.items()
+}
 # All names allowed in an object, including those of a person's reference.
 OBJECT_KEYS = {
     record: (
@@ -252,7 +255,7 @@ def _record_object(record: Record, zone: tzinfo) -> dict[str, object]:
             content |= _record_object(value, zone)
         elif name == "ids" and value:
             content[name] = [dict(zip(PAIR_KEYS, pair, strict=True)) for pair in value]
-        elif name != "where" and value is not UNSTATED and value != default:
+        elif value is not UNSTATED and value != default:
             content[name] = _json_value(value, zone)
     return content
 

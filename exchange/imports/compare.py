@@ -151,6 +151,8 @@ class ImportPlan:
     kept_apart: list[KeptApart] = field(default_factory=list)
     # People with a picture in the file, and its address.
     photos: list[tuple[Person, str]] = field(default_factory=list)
+    # E-mail addresses of people who have none here, by primary key.
+    emails: dict[int, str] = field(default_factory=dict)
 
     @property
     def edition(self) -> Edition:
@@ -229,6 +231,7 @@ def _row_plans(
             }
             last_import = last_imports.get(import_key)
             base = with_successors(last_import.values, kind, successors) if last_import else {}
+            base = {**_unset_values(ours), **base} if kind is EDITION else base
             theirs = _with_inherited_times(kind, ours, theirs, rows)
             compared = {name: value for name, value in theirs.items() if name not in kind.only_on_create}
             is_another = others.contains(kind, row, record, ours, base, theirs)
@@ -241,6 +244,16 @@ def _row_plans(
             )
         plan.is_broken = id(record) in stated_values.broken
         yield plan
+
+
+def _unset_values(ours: Values) -> Values:
+    """Return the values of an edition that are its defaults: nobody set them, so they follow the file."""
+    defaults = {
+        name: to_json_value(EDITION.columns[name].get_default())
+        for name in ours
+        if name in EDITION.plain_fields and EDITION.columns[name].has_default()
+    }
+    return {name: default for name, default in defaults.items() if ours[name] == default}
 
 
 def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: EditionRows) -> Values:

@@ -24,6 +24,9 @@ PEOPLE_LISTS = [
 # The lists in which a bare name that is repeated means another person of this name.
 LISTS_WITH_NAMESAKES = (AUTHORS, SPEAKERS)
 
+# Two names of one system, which spreadsheets and notes of it are read with.
+SAME_SCHEMES = {"openreview": "openreview.net"}
+
 # The record that contains a reference: the name of its kind, and its key.
 type Location = tuple[str, str]
 
@@ -43,9 +46,11 @@ class FilePerson:
     record_locations: set[Location] = field(default_factory=set)
     locations: set[Location] = field(default_factory=set)
     record: PersonRecord | None = None
+    email: str = ""
 
     @property
     def is_keyed(self) -> bool:
+        """Return whether an identifier that lasts beyond the file decides who the person is."""
         return bool(self.uid or self.orcid or self.ids)
 
     @property
@@ -57,13 +62,13 @@ class FilePerson:
 
 def numbered_parts(listing: Listing, parts: Iterable[Any]) -> Iterator[tuple[Any, int]]:
     """Yield the parts of a list with how many up to each have its bare name: 2 for a second namesake."""
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     for part in parts:
         number, ref = 1, getattr(part, "person", None)
         if ref and listing in LISTS_WITH_NAMESAKES and not _keys(ref):
-            name = names.normalize(ref.name)
-            counts[name] += 1
-            number = counts[name]
+            identity = (names.normalize(ref.name), ref.key, ref.email.casefold())
+            counts[identity] += 1
+            number = counts[identity]
         yield part, number
 
 
@@ -82,12 +87,13 @@ class FilePeople:
     """The people of one file: those with a key of any kind, and bare names.
 
     A bare name with a record of its own is one person. Any other is a separate person in each record, and
-    each time that a list of authors repeats it. A speaker of a paper is the author of that name.
+    each time that a list of authors repeats it. A speaker of a paper is the author of that name. References
+    with one key for the file, or with one e-mail address and such names, are one person.
     """
 
     def __init__(self, program: Program, findings: Findings) -> None:
         self.findings = findings
-        self.keyed: list[FilePerson] = []
+        self._joined: list[FilePerson] = []
         self._bare: dict[str, dict[tuple[Location, int] | None, FilePerson]] = defaultdict(dict)
         self._by_key: dict[tuple[str, ...], FilePerson] = {}
         self._keyed_at: dict[tuple[str, Location], FilePerson] = {}
@@ -100,16 +106,17 @@ class FilePeople:
             self._add_record(record)
         for location, ref, where, affiliations, number in references(program):
             self._add(ref, ref.where if ref.where.file else where, location, affiliations, number)
+        self.keyed = [entry for entry in self._joined if entry.is_keyed]
 
     def entry(self, ref: PersonRef, location: Location | None, number: int = 1) -> FilePerson:
         """Return the person of a reference by its keys, else by the bare name in this record."""
-        for key in _keys(ref):
+        for key in (*_keys(ref), *_keys_in_file(ref, number)):
             if key in self._by_key:
                 return self._by_key[key]
         return self._bare_entry(names.normalize(ref.name), location, ref.where, number)
 
     def all(self) -> Iterator[FilePerson]:
-        yield from self.keyed
+        yield from self._joined
         for entries in self._bare.values():
             yield from entries.values()
 
@@ -151,15 +158,20 @@ class FilePeople:
         affiliations: tuple[str, ...],
         number: int = 1,
     ) -> FilePerson:
-        ref = self._without_foreign_ids(ref, where)
-        keys = _keys(ref)
+        ref = self._without_foreign_ids(replace(ref, ids=tuple(map(canonical_id, ref.ids))), where)
+        keys, keys_in_file = _keys(ref), _keys_in_file(ref, number)
         name = names.normalize(ref.name)
         matches = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
-        if matches:
-            entry = matches[0]
-        elif keys:
+        matches_in_file = [
+            self._by_key[key]
+            for key in keys_in_file
+            if key in self._by_key and not _contradicts(self._by_key[key], ref)
+        ]
+        if matches or matches_in_file:
+            entry = [*matches, *matches_in_file][0]
+        elif keys or keys_in_file:
             entry = FilePerson(name, where)
-            self.keyed.append(entry)
+            self._joined.append(entry)
         else:
             entry = self._bare_entry(name, location, where, number)
         entry.uid = entry.uid or ref.uid
@@ -169,7 +181,8 @@ class FilePeople:
             )
             self.findings.note("doubt", where, message, name=name)
             ref = PersonRef(name=ref.name)
-        for key in keys:
+        entry.email = entry.email or ref.email
+        for key in (*keys, *keys_in_file):
             self._by_key.setdefault(key, entry)
         entry.orcid = entry.orcid or names.normalize_orcid(ref.orcid)
         entry.ids.update(ref.ids)
@@ -178,7 +191,7 @@ class FilePeople:
         if location:
             entry.record_locations.add(location)
             entry.locations |= {location, self._papers.get(location, location)}
-            if keys:
+            if keys or keys_in_file:
                 self._keyed_at.setdefault((name, location), entry)
         return entry
 
@@ -200,10 +213,38 @@ class FilePeople:
         return replace(ref, ids=ids, orcid=orcid)
 
 
+def canonical_id(pair: tuple[str, str]) -> tuple[str, str]:
+    scheme, value = pair
+    return SAME_SCHEMES.get(scheme, scheme), value
+
+
 def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
     """Return the keys of a reference, the strongest first."""
     keys: list[tuple[str, ...]] = [("uid", ref.uid)] if ref.uid else []
-    keys += [("id", *pair) for pair in ref.ids]
+    keys += [("id", *canonical_id(pair)) for pair in ref.ids]
     if ref.orcid:
         keys.append(("orcid", names.normalize_orcid(ref.orcid)))
     return keys
+
+
+def _keys_in_file(ref: PersonRef, number: int) -> list[tuple[str, ...]]:
+    """Return what identifies a person within the file. Co-authors may share an address."""
+    name = initial_and_family(ref.name)
+    keys: list[tuple[str, ...]] = [("key", ref.key, *name)] if ref.key else []
+    if ref.email:
+        keys.append(("email", ref.email.casefold(), *name, str(number)))
+    return keys
+
+
+def initial_and_family(name: str) -> tuple[str, str]:
+    """Return what names of one person that share an e-mail address have in common."""
+    words = names.fold(name).replace(".", " ").split()
+    return (words[0][:1], words[-1]) if words else ("", "")
+
+
+def _contradicts(entry: FilePerson, ref: PersonRef) -> bool:
+    """Return whether identifiers say that these are two people."""
+    orcid = names.normalize_orcid(ref.orcid)
+    return bool(
+        (entry.uid and ref.uid and entry.uid != ref.uid) or (entry.orcid and orcid and entry.orcid != orcid)
+    )

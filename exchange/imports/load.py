@@ -19,14 +19,16 @@ from content.history import Origin, recording
 from content.unreleased.plan import planned, publishing
 from exchange.imports.compare import OUTCOMES, ImportPlan, ProgressCallback, compare
 from exchange.imports.distant_dates import describe_distant_dates
+from exchange.imports.emails import missing_emails
 from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
+from exchange.imports.planned_clashes import note_clashes
 from exchange.imports.publication import PublicationRule, rule_for
 from exchange.imports.publication_counts import count_publications
 from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
-from exchange.imports.writing import write_last_imports, write_photos, write_rows
+from exchange.imports.writing import write_emails, write_last_imports, write_photos, write_rows
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, program_error, short
 from exchange.records import EditionRecord, Program, stated
@@ -111,15 +113,17 @@ def load(
             report = _report(plan, (*program.notes, *findings.notes))
             if check:
                 check(plan)
-            if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
+            if not dry_run and (photos or plan.emails or plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, progress)
                 has_photos = write_photos(plan, photos or {})
+                write_emails(plan)
                 for kind in plan.new_kinds:
                     kind.conference = plan.edition.conference
                     kind.save()
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started_at)
                 if (
                     has_photos
+                    or plan.emails
                     or plan.new_kinds
                     or any(step.is_worth_recording for steps in plan.steps.values() for step in steps)
                 ):
@@ -172,19 +176,21 @@ def _make_plan(
 ) -> ImportPlan:
     edition = edition_for(program, edition_slug)
     program, new_kinds = with_own_kinds(program, edition, findings)
-    concealed_keys = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
-    people = MatchedPeople(program, edition, findings, *concealed_keys)
+    concealed_people, hidden_papers = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
+    protected_people = protected.get(PERSON.name, ())
+    people = MatchedPeople(program, edition, findings, concealed_people, hidden_papers, protected_people)
     compared_kinds = [
         kind.name for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS) if records_of(program, kind)
     ]
     rows = EditionRows(edition, compared_kinds, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, rule=rule, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
-    protected_people = protected.get(PERSON.name, ())
+    plan.emails = missing_emails(people.rows, protected_people, findings)
     photos = ((people.find(photo.person), photo.url) for photo in program.photos)
     plan.photos = [(person, url) for person, url in photos if person.pk not in protected_people]
     validate(plan, findings, progress)
     findings.raise_problems()
+    note_clashes(plan, findings)
     return plan
 
 

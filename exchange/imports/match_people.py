@@ -16,7 +16,8 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.fields import new_uid, validate_uid
 from exchange.imports.clusters import Cluster, ClusterIndex
-from exchange.imports.file_people import FilePeople, FilePerson, Location
+from exchange.imports.emails import people_by_email
+from exchange.imports.file_people import FilePeople, FilePerson, Location, canonical_id
 from exchange.imports.kinds import PERSON_FIELDS
 from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, conferences_of
 from exchange.imports.rows import report_concealed
@@ -48,6 +49,7 @@ class MatchedPeople:
         findings: Findings,
         concealed: Collection[int],
         hidden_papers: Collection[int],
+        protected: Collection[int] = (),
     ) -> None:
         self.edition, self.findings = edition, findings
         self.file = FilePeople(program, findings)
@@ -65,6 +67,10 @@ class MatchedPeople:
         self.merged_keys = {uid: key for key, (uid, _) in self._merged.items()}
         self._hidden = HiddenNames(PersonName.objects.filter(hidden=True).values_list("person_id", "name"))
         self._match_by_keys()
+        addressed = [entry for entry in self.file.all() if entry.email and not entry.is_keyed]
+        skipped = self._claimed.union(protected)
+        for entry, person in people_by_email(addressed, skipped, self._follow_merge).items():
+            self._assign(entry, person)
         self.kept_apart: list[KeptApart] = []
         self._match_by_names(program)
 
@@ -132,8 +138,9 @@ class MatchedPeople:
         owners = self._owners
         identifiers = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
         for scheme, value, owner in identifiers.values_list("scheme", "value", "person_id"):
-            if (scheme, value) in pairs:
-                owners[scheme, value] = owner
+            pair = canonical_id((scheme, value))
+            if pair in pairs:
+                owners.setdefault(pair, owner)
         rows = Person.objects.filter(AnyOf("pk", set(owners.values()))).defer(*Person.derived_fields)
         people = {person.pk: person for person in rows}
         return {pair: people[owner] for pair, owner in owners.items()}

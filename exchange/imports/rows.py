@@ -116,9 +116,9 @@ class RowIndex:
 
 
 def _key_fields(kind: Kind) -> list[str]:
-    """Return the fields for finding and validating a row."""
+    """Return the fields for finding, naming and validating a row."""
     fields = ["pk", kind.key, *kind.references]
-    fields += [name for name in ("name", "status") if name in kind.plain_fields]
+    fields += [name for name in ("name", "title", "status") if name in kind.plain_fields]
     if kind is INSTITUTION:
         fields.append("merged_into")
     if kind.is_in_edition:

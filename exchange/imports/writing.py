@@ -271,6 +271,15 @@ def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> b
     return has_written
 
 
+def write_emails(plan: ImportPlan) -> None:
+    """Save the e-mail addresses of people who still have none."""
+    for batch in in_batches(plan.emails):
+        people = [*Person.objects.filter(pk__in=batch, email="")]
+        for person in people:
+            person.email = plan.emails[person.pk]
+        Person.objects.bulk_update(people, ["email"])
+
+
 def _write_provenance(
     steps: Iterable[RowPlan], plan: ImportPlan, run: ImportRun
 ) -> dict[tuple[str, int], int]:

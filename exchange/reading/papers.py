@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.utils.translation import gettext
 
 import markup
@@ -116,8 +118,13 @@ class PaperParts:
         uid: str = "",
         ids: tuple[tuple[str, str], ...] = (),
         orcid: str = "",
+        key: str = "",
+        email: str = "",
     ) -> AuthorRecord:
-        """Return an author; an e-mail address in place of the name is refused, never stored."""
+        """Return an author; an e-mail address in place of the name is refused.
+
+        `key` identifies the person within the file, and `email` is kept for the chairs if it is valid.
+        """
         printed_name = tidy(E_MAIL.sub(" ", name))
         if not printed_name:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
@@ -130,12 +137,29 @@ class PaperParts:
         return AuthorRecord(
             where=where,
             person=PersonRef(
-                where=where, name=printed_name, uid=uid, ids=ids, orcid=match[0].upper() if match else ""
+                where=where,
+                name=printed_name,
+                uid=uid,
+                ids=ids,
+                orcid=match[0].upper() if match else "",
+                key=key,
+                email=clean_email(email),
             ),
             affiliations=affiliation_names,
             institutions=tuple(dict.fromkeys(slugs)),
             corresponding=corresponding,
         )
+
+
+def clean_email(text: str) -> str:
+    """Return the first e-mail address of a text, or nothing."""
+    match = E_MAIL.search(text.replace("*", " "))
+    address = match[0].strip("<>()[] ") if match else ""
+    try:
+        validate_email(address)
+    except ValidationError:
+        return ""
+    return address
 
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -168,6 +192,7 @@ class ParsedAuthor:
     is_corresponding: bool = False
     # The numbers behind the name, which refer to affiliations.
     numbers: tuple[str, ...] = ()
+    email: str = ""
 
 
 def parse_authors(cell: str) -> list[ParsedAuthor]:
@@ -278,6 +303,7 @@ def _name_end(part: str) -> int:
 
 
 def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAuthor:
+    email = clean_email(part)
     part = E_MAIL.sub(" ", part)
     affiliations: list[str] = []
     marks_in_parentheses = ""
@@ -293,4 +319,5 @@ def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAut
     signs = (marks[2] if marks else "") + part[-1:]
     name = name_and_marks[: marks.start()] if marks else name_and_marks
     affiliations += [affiliation_by_number[number] for number in numbers if number in affiliation_by_number]
-    return ParsedAuthor(tidy(name.strip(" ,;*")), tidy_each(affiliations), "*" in signs, tuple(numbers))
+    name = tidy(name.strip(" ,;*"))
+    return ParsedAuthor(name, tidy_each(affiliations), "*" in signs, tuple(numbers), email)

@@ -148,9 +148,18 @@ class PersonAdmin(SplitAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Person | None = None) -> Any:
         """Omit private fields unless the user may read them."""
         fieldsets = super().get_fieldsets(request, obj)
-        if obj is None or access_of(request.user).may("private", Person, obj):
+        if self.shows_private_fields(request, obj):
             return fieldsets
         return [fieldset for fieldset in fieldsets if "email" not in fieldset[1]["fields"]]
+
+    def get_inlines(self, request: HttpRequest, obj: Person | None) -> Any:
+        """Omit other spellings, some of which are hidden, unless the user may read private fields."""
+        inlines = super().get_inlines(request, obj)
+        shown = self.shows_private_fields(request, obj)
+        return [inline for inline in inlines if shown or inline is not NameInline]
+
+    def shows_private_fields(self, request: HttpRequest, obj: Person | None) -> bool:
+        return obj is None or access_of(request.user).may("private", Person, obj)
 
     def for_list(self, rows: QuerySet[Person]) -> QuerySet[Person]:
         return rows.annotate(

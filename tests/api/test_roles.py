@@ -10,7 +10,8 @@ from content.history import Origin
 from content.history.recording import recording
 from people.models import PersonAccount
 from tests import factories as make
-from tests.access.world import add_member
+from tests.access.world import add_member, signed_in_client
+from tests.admin_forms import admin_url
 from tests.api.writing import Writer, make_staff, make_token
 
 pytestmark = pytest.mark.django_db
@@ -82,3 +83,30 @@ def test_email_is_shown_to_editors_and_not_to_viewers(role: str, is_shown: bool,
         make.make_paper(edition, [person], status="draft")
 
     assert ("ada@example.org" in make_writer(role, edition, "read").get("people/ada/").text) is is_shown
+
+
+@pytest.mark.parametrize(
+    ("permissions", "is_shown"),
+    [
+        (["view_person"], False),
+        (["view_person", "view_personname", "view_personidentifier"], False),
+        (["view_person", "change_personname"], False),
+        (["change_person"], True),
+        (["view_person", "change_person", "view_personname"], True),
+    ],
+)
+def test_admin_and_api_show_private_fields_to_the_same_accounts(
+    permissions: list[str], is_shown: bool, edition: Edition
+) -> None:
+    person = make.make_person("Ada Lovelace", uid="ada", email="ada@example.org")
+    person.names.create(name="Ada Formerly", hidden=True)
+    user = make_staff(*permissions)
+    writer, client = Writer(make_token(user)), signed_in_client(user)
+    page = client.get(admin_url(person, "change")).text
+    answer = writer.get("people/ada/").text
+
+    assert ("ada@example.org" in page, "ada@example.org" in answer) == (is_shown, is_shown)
+    assert "Ada Formerly" in answer if is_shown else "Formerly" not in page + answer
+    words = ("lovelace", "ada@example.org", "formerly")
+    found = ["Ada Lovelace" in client.get(f"/admin/people/person/?q={word}").text for word in words]
+    assert found == [True, is_shown, is_shown]

@@ -120,6 +120,38 @@ def test_invalid_token_is_refused(edition: Edition, header: str) -> None:
     assert response["Cache-Control"] == "private, no-store"
 
 
+@pytest.mark.parametrize("is_signed_in", [False, True])
+@pytest.mark.parametrize(
+    "header",
+    ["Token {token}", "Basic Y2hhaXI6YSBsb25nIHBhc3N3b3Jk", "Digest username=chair", "Unknown x", "{token}",
+     "bearer{token}", "Bearer, {token}", "", " ", ",", "\x00", "Bearer\x00{token}"],
+)  # fmt: skip
+def test_other_kinds_of_authorization_are_refused(edition: Edition, header: str, is_signed_in: bool) -> None:
+    client, text = Client(), make_token(make_staff())
+    if is_signed_in:
+        client.force_login(User.objects.get())
+    for path in ("", "papers/", "papers/2021/draft/", "papers/?format=bibtex", "nothing/"):
+        response = client.get(f"/api/v1/{path}", HTTP_AUTHORIZATION=header.format(token=text))
+
+        assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
+        assert response["Cache-Control"] == "private, no-store"
+        assert response.json().keys() == {"detail"}
+
+
+@pytest.mark.parametrize("header", ["Token x", "Basic x", ""])
+def test_refusals_are_neither_taken_from_the_page_cache_nor_put_there(edition: Edition, header: str) -> None:
+    cache = PageCache(application)
+    for _ in range(2):
+        assert fetch(cache, "/api/v1/papers/", HTTP_AUTHORIZATION=header)[0] == "401 Unauthorized"
+        assert fetch(cache, "/api/v1/papers/")[0] == "200 OK"
+
+
+def test_schemes_are_case_insensitive(edition: Edition) -> None:
+    text = make_token(make_staff())
+
+    assert titles_and_statuses(HTTP_AUTHORIZATION=f"bEARER  {text} ") == ["Secret: draft"]
+
+
 def test_tokens_that_expired_or_belong_to_former_staff_are_refused(edition: Edition) -> None:
     expired = make_token(make_staff(name="a"), days=-1)
     former = make_token(make_staff(name="b", is_staff=False))

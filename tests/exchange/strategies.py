@@ -90,7 +90,7 @@ def records(record: type[Record], *, full: bool = False) -> st.SearchStrategy[An
     strategies = {
         field.name: values(hints[field.name], owner, field.name, full=full)
         for field in fields(record)
-        if field.name not in ("where", "children")
+        if field.name not in ("where", "children", "key")
     }
     if owner == "MenuRecord":
         strategies["children"] = st.just(()) | st.tuples(st.builds(record, **strategies))

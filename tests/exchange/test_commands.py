@@ -1,5 +1,6 @@
 """Tests of the import and export commands: output, files, errors; an import that is killed."""
 
+import json
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -10,14 +11,16 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from conference.models import Edition
 from exchange.files import Context, OutputFile, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
 from exchange.management.commands.export_program import write_outputs
 from exchange.management.commands.import_program import ProgressBar
 from papers.models import Paper
+from schedule.models import Presentation
 from tests.exchange.programs import complete_program, program_with_papers
-from tests.factories import make_edition
+from tests.factories import make_edition, make_room
 from tests.processes import DATABASE, make_tables, start
 
 pytestmark = pytest.mark.django_db
@@ -126,6 +129,25 @@ def test_conflicts_are_listed(tmp_path: Path) -> None:
     assert out.splitlines()[-2] == (
         'conflict: paper By hand, title: kept "By hand"; the file says "Newer"; last imported: "On p1"'
     )
+
+
+def test_conflict_names_sessions_and_rooms(tmp_path: Path) -> None:
+    load(complete_program(), "2021")
+    edition = Edition.objects.get()
+    other = make_room(edition, "Aula", slug="x9")
+    Presentation.objects.filter(uid="x1").update(room=other, session=None)
+    path = write_program_file(tmp_path)
+    path.write_text(json.dumps(changed_rooms()))
+
+    out, _ = run_import("program_json", str(path), no_progress=True)
+
+    assert 'room: kept "Aula"; the file says "A"; last imported: "B"' in out
+
+
+def changed_rooms() -> dict[str, object]:
+    """Return a file in which a presentation moves to room A."""
+    presentation = {"uid": "x1", "kind": "oral", "paper": "p-1.x", "room": "a"}
+    return {"format": "plenary-program", "version": 1, "presentations": [presentation]}
 
 
 def test_unknown_format_error_lists_existing_formats() -> None:

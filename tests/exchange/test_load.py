@@ -2,14 +2,14 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from conference.models import Edition, Page
+from conference.models import Conference, Edition, Page
 from content import revision
 from content.fields import MAX_TEXT_CHARS
 from content.history import RowChange
@@ -266,6 +266,33 @@ def test_parent_may_follow_its_child_in_the_file() -> None:
     load(program(topics=topics, sessions=(session("x", parent="w"), session("w"))), "2021")
 
     assert Session.objects.get(uid="x").parent == Session.objects.get(uid="w")
+
+
+def test_defaults_of_a_new_edition_follow_the_file() -> None:
+    facts = {"start_date": date(2021, 4, 5), "end_date": date(2021, 4, 9), "timezone": "America/Los_Angeles"}
+    conference = Conference.objects.create(slug="mlsys", name="MLSys")
+    Edition.objects.create(conference=conference, slug="2021", name="MLSys 2021", year=2021, **facts)
+    first = load(complete_program(), "2021")
+    stored = Edition.objects.get()
+    values = (stored.mode, stored.day_start_hour, stored.accent, stored.hero_focus)
+    Edition.objects.update(accent="#0b6b62")
+    second = load(complete_program(), "2021")
+
+    assert [conflict.field for conflict in first.conflicts] == []
+    assert values == ("hybrid", 5, "#123456", "top-left")
+    # A value that was imported and then set back by hand is kept.
+    assert (Edition.objects.get().accent, second.total["kept"]) == ("#0b6b62", 1)
+
+
+def test_edited_value_of_a_new_edition_is_a_conflict() -> None:
+    make_edition(accent="#654321")
+
+    conflicts = load(complete_program(), "2021").conflicts
+
+    assert [(row.field, row.ours) for row in conflicts if row.provenance.kind == "edition"] == [
+        ("city", "San Jose"),
+        ("accent", "#654321"),
+    ]
 
 
 def test_reimported_edition_keeps_hand_edits() -> None:

@@ -62,6 +62,7 @@ CELL_TESTS: dict[str, Callable[[str], object]] = {
     "number": POSITION.match,
     "minutes": lambda cell: MINUTES.match(cell) or HOURS.match(cell),
     "orcid": ORCID.search,
+    "email": E_MAIL.search,
     "url": WEB_ADDRESS.match,
     "doi": DOI.match,
     "status": lambda cell: cell.casefold() in STATUSES,
@@ -71,7 +72,7 @@ CELL_TESTS: dict[str, Callable[[str], object]] = {
 # The tests that bare numbers can pass in columns of another heading than a known one.
 NUMERIC = frozenset(("key", "number", "minutes", "board", "pages"))
 # Fields that take e-mail addresses beside names.
-TAKES_EMAIL = frozenset(("authors", "name"))
+TAKES_EMAIL = frozenset(("authors", "name", "email", "author_ids"))
 
 
 def unfit_cells(field: Field, cells: Sequence[str]) -> list[str]:

@@ -140,6 +140,14 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             is_repeated=True,
             holds="text",
         ),
+        Field(
+            "email",
+            _("E-mail (for the chairs only)"),
+            "email, e mail, emails, e mails, email address, e mail address, email addresses, author email, "
+            "author emails, author e mail, mail",
+            is_repeated=True,
+            holds="email",
+        ),
         Field("country", _("Country"), "country, author country", is_repeated=True, holds="text"),
         Field(
             "orcid",
@@ -153,6 +161,12 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             _("OpenReview profiles of the authors"),
             "authorids, author ids, openreview ids, openreview profiles, openreview id",
             holds="text",
+        ),
+        Field(
+            "person_key",
+            _("Number of the person in the file"),
+            "person #, person id, person no, person number, author id, user id",
+            holds="key",
         ),
         Field(
             "corresponding",

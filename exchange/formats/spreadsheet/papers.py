@@ -21,9 +21,11 @@ from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     ACCEPTED,
     DECLINED,
+    E_MAIL,
     WEB_ADDRESS,
     PaperParts,
     ParsedAuthor,
+    clean_email,
     escape_markdown,
     make_uid,
     numbered_affiliations,
@@ -251,8 +253,8 @@ class PaperReader:
         names = self._names(row)
         affiliations = self._affiliations(row, names)
         orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(split_list(row.get("orcid")))
-        profiles = PROFILE.findall(row.get("author_ids"))
-        profiles = profiles if len(profiles) == len(names) else []
+        profiles = _for_each(names, re.split(r"[\s,;|]+", row.get("author_ids").strip()))
+        emails = self._emails(row, names)
         return tuple(
             self.parts.author(
                 author.name,
@@ -260,12 +262,23 @@ class PaperReader:
                 affiliations=(*author.affiliations, *affiliations[index]),
                 corresponding=author.is_corresponding,
                 orcid=orcids[index] if index < len(orcids) else "",
-                ids=((PROFILE_SCHEME, profiles[index]),) if profiles else (),
+                ids=((PROFILE_SCHEME, profiles[index]),) if PROFILE.fullmatch(profiles[index]) else (),
+                email=author.email or emails[index] or profiles[index],
             )
             for index, author in enumerate(names)
             # Some of several columns may be empty.
             if author.name or len(row.all("authors")) < 2
         )
+
+    def _emails(self, row: Row, names: list[ParsedAuthor]) -> list[str]:
+        """Return the e-mail address of each author. A single one is that of the corresponding author."""
+        if len(row.all("email")) > 1:
+            return _for_each(names, row.all("email")[: len(names)])
+        addresses = list(map(clean_email, E_MAIL.findall(row.get("email"))))
+        corresponding = [author for author in names if author.is_corresponding]
+        if len(addresses) == 1 and len(corresponding) == 1:
+            return [addresses[0] if author.is_corresponding else "" for author in names]
+        return _for_each(names, addresses)
 
     def _names(self, row: Row) -> list[ParsedAuthor]:
         cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
@@ -334,6 +347,8 @@ class PaperReader:
             affiliations=[affiliation],
             corresponding=texts.get("corresponding", "").casefold() in TRUE_WORDS,
             orcid=texts.get("orcid", ""),
+            key=f"{row.where.file} {texts['person_key']}" if texts.get("person_key") else "",
+            email=texts.get("email", "") or clean_email(name),
         )
         author = replace(author, presenting=texts.get("presenter", "").casefold() in TRUE_WORDS)
         match = POSITION.match(position)
@@ -427,6 +442,11 @@ class PaperReader:
                 authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
+
+
+def _for_each(names: list[ParsedAuthor], values: list[str]) -> list[str]:
+    """Return the values if there is one for each author, else empty ones."""
+    return values if len(values) == len(names) else [""] * len(names)
 
 
 def _is_one_name(row: Row) -> bool:

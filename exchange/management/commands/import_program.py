@@ -23,8 +23,10 @@ from exchange.imports.known_rows import reading_context
 from exchange.imports.load import Report, load
 from exchange.imports.publication import Publication, waits_for_release
 from exchange.imports.publication_counts import describe_publication
+from exchange.imports.rows import EditionRows
 from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.jobs.photos import fetch_photos
+from exchange.models import Conflict
 from exchange.problems import Note, ProgramError, note_sections, program_error, short
 
 BAR_CHARS = 30
@@ -66,10 +68,12 @@ def remark_lines(report: Report, *, everything: bool = False) -> Iterator[str]:
         yield f"{section.title}: {section.count}"
         lines = [line for notes in section.groups for line in _group_lines(notes, everything=everything)]
         yield from _limit_lines(lines, everything=everything)
+    rows = report.plan.rows
     conflicts = [
         f"conflict: {conflict.provenance.kind} {conflict.label}, {conflict.field}: "
-        f"kept {_short(conflict.ours)}; the file says {_short(conflict.theirs)}; "
-        f"last imported: {_short(conflict.base)}"
+        f"kept {_shown(conflict, conflict.ours, rows)}; "
+        f"the file says {_shown(conflict, conflict.theirs, rows)}; "
+        f"last imported: {_shown(conflict, conflict.base, rows)}"
         for conflict in report.conflicts
     ]
     yield from _limit_lines(conflicts, everything=everything)
@@ -90,7 +94,11 @@ def _limit_lines(lines: list[str], *, everything: bool) -> Iterator[str]:
         yield f"and {len(lines) - limit} more (--verbosity 2 shows all)"
 
 
-def _short(value: object) -> str:
+def _shown(conflict: Conflict, value: object, rows: EditionRows) -> str:
+    """Return a value as JSON; of a reference to another row, its name."""
+    target = KINDS[conflict.provenance.kind].references.get(conflict.field)
+    if target and value:
+        value = str(rows.row(target, str(value)) or value)
     return short(json.dumps(value, ensure_ascii=False), MAX_VALUE_CHARS)
 
 

@@ -101,7 +101,7 @@ LAYOUTS = {
             "7,1/2/2026 10:00:00 AM,1/3/2026 9:00:00 AM,A,B,Mia Zed,m@example.org,Mia Zed (NTNU)*,Mia Zed,"
             "m@example.org,Main,Chips,Nets,Accept (Oral)\n"
         ),
-        "uid   title abstract   authors author_names  track topic more_topics decision",
+        "uid   title abstract   authors author_names email track topic more_topics decision",
     ),
     "openreview": (
         (
@@ -112,7 +112,7 @@ LAYOUTS = {
     ),
     "hotcrp": (
         "paper,title,first,last,email,affiliation,country,iscontact\n3,A,Mia,Zed,m@example.org,NTNU,Norway,yes\n",
-        "uid title first last  affiliation country corresponding",
+        "uid title first last email affiliation country corresponding",
     ),
     "posters": (
         (
@@ -134,7 +134,7 @@ LAYOUTS = {
             "ID,Title,Where,See,Watch,Repo,E-mail\n"
             "1,A,10.1000/182,https://example.org/a.pdf,https://youtu.be/x,https://github.com/a/b,m@example.org\n"
         ),
-        "uid title doi pdf video code ",
+        "uid title doi pdf video code email",
     ),
     "twice": ("Title,Title,Keywords,Keywords\nA,B,c,d\n", "title  keywords keywords"),
 }

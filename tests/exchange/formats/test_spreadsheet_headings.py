@@ -21,7 +21,7 @@ LAYOUTS = {
     "EasyChair author.csv": (
         ("submission #,first name,last name,email,country,affiliation,Web page,person #,corresponding?"),
         "1,Mia,Zed,mia@example.org,Norway,NTNU,https://zed.example.org/,10,yes",
-        "uid first last - country affiliation - - corresponding",
+        "uid first last email country affiliation - person_key corresponding",
         "authors",
     ),
     "EasyChair submission.csv": (
@@ -64,7 +64,7 @@ LAYOUTS = {
             "di@example.org,,"
         ),
         (
-            "uid - - - title abstract - - authors author_names - track topic more_topics - - - - - - "
+            "uid - - - title abstract - - authors author_names email track topic more_topics - - - - - - "
             "decision - - - - - - - - - - - - - - -"
         ),
         "papers",
@@ -86,13 +86,13 @@ LAYOUTS = {
     "HotCRP authors": (
         "paper,title,first,last,email,affiliation,iscontact",
         "3,On n bodies,Mia,Zed,mia@example.org,NTNU,yes",
-        "uid title first last - affiliation corresponding",
+        "uid title first last email affiliation corresponding",
         "authors",
     ),
     "HotCRP authors with countries": (
         "paper,title,first,last,email,affiliation,country,iscontact",
         "3,On n bodies,Mia,Zed,mia@example.org,NTNU,Norway,yes",
-        "uid title first last - affiliation country corresponding",
+        "uid title first last email affiliation country corresponding",
         "authors",
     ),
     "Sched": (
@@ -141,7 +141,7 @@ LAYOUTS = {
 }
 NUMBERS = ["1", "10", "4.25", "03.1", "100"]
 # Fields that are numbers or names of numbers.
-NUMBERED = {"uid", "position", "duration", "board", "pages", "session", "room", "track"}
+NUMBERED = {"uid", "position", "duration", "board", "pages", "session", "room", "track", "person_key"}
 
 
 def guessed(headings: list[str], rows: list[list[str]]) -> list[str]:
@@ -311,7 +311,7 @@ def test_fields_of_all_columns_are_shown() -> None:
                 "“submission #”: Paper ID",
                 "“first name”: Given name",
                 "“last name”: Family name",
-                "“person #”: left out",
+                "“person #”: Number of the person in the file",
                 "“Affilation”: Affiliations, in the order of the authors (guessed)",
             ],
         )
