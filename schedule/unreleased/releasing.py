@@ -26,8 +26,8 @@ from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS, Key
 from content.unreleased.diversion import ADDED, REMOVED
 from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
+from content.unreleased.values_by_key import ValueByKey
 from content.unreleased.worker_report import is_worker_running
-from content.values_by_key import ValueByKey
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce, announced_program

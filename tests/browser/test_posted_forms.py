@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import django.contrib.admin
 import pytest
-from content.worker import report
 from django.conf import settings as site_settings
 from django.contrib.admin import site
 from django.contrib.auth.models import User
@@ -28,6 +27,7 @@ from accounts.models import Membership
 from conference.models import Edition, Page
 from content.history import ChangeSet
 from content.unreleased.plan import publishing
+from content.unreleased.worker_report import report
 from exchange.imports.load import load
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper, Topic

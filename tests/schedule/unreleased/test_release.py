@@ -609,7 +609,7 @@ def move_talks(program: Edition, count: int, user: User) -> None:
             Paper(edition=program, uid=f"x{count}-{number}", title=f"X {number}", status="published")
             for number in range(count)
         )
-        rows: list[Presentation] = Presentation.objects.bulk_create(
+        rows: list[Any] = Presentation.objects.bulk_create(
             Presentation(
                 edition=program, uid=f"x{count}-{number}", paper=paper, session=session, position=number
             )
