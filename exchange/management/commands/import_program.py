@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.files import MAX_BYTES, MEGABYTE, Format, Source
+from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Reader, Source
 from exchange.formats import readable
 from exchange.imports.compare import OUTCOMES, ImportPlan
 from exchange.imports.distant_dates import describe_distant_dates
@@ -27,7 +27,9 @@ from exchange.imports.rows import EditionRows
 from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.jobs.photos import fetch_photos
 from exchange.models import Conflict
-from exchange.problems import Note, ProgramError, note_sections, program_error, short
+from exchange.problems import Note, Problem, ProgramError, Where, note_sections, program_error, short
+from exchange.reading.foreign_files import describe_all_foreign
+from exchange.records import Program
 
 BAR_CHARS = 30
 MAX_NOTES = 20
@@ -174,7 +176,7 @@ class Command(BaseCommand):
             if question and not (options["dry_run"] or options["allow_distant_dates"]):
                 raise program_error(f"{question} To import it as it is, add --allow-distant-dates.")
 
-        program, photos = fetch_photos(fmt.read(sources, context), dry_run=options["dry_run"])
+        program, photos = fetch_photos(_read(fmt.read, sources, context), dry_run=options["dry_run"])
         return load(
             program,
             slug,
@@ -191,6 +193,15 @@ class Command(BaseCommand):
         self.stdout.write(f"Columns of {table}:")
         for line in lines:
             self.stdout.write(f"  {line}")
+
+
+def _read(read: Reader, sources: list[Source], context: Context) -> Program:
+    """Read the files. If that fails for files of another program, the error says what they are."""
+    try:
+        return read(sources, context)
+    except ProgramError as error:
+        foreign = [Problem(Where(), "", message) for message in describe_all_foreign(sources)]
+        raise ProgramError(foreign or error.problems) from error
 
 
 def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
