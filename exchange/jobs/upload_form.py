@@ -19,6 +19,7 @@ from exchange.formats import readable
 from exchange.formats.spreadsheet import is_mapping
 from exchange.problems import short
 from exchange.reading.archives import ZIP_SIGNATURES
+from exchange.reading.foreign_files import describe_all_foreign, describe_unknown
 from exchange.reading.textfiles import HEAD_BYTES
 
 type Upload = UploadedFile[bytes]
@@ -175,13 +176,21 @@ class UploadForm(forms.Form):
             return match
         if self.cleaned_data["pasted"]:
             return formats[SPREADSHEET]
+        sources = [read_head(upload) for upload in uploads]
+        matches = detect_formats(sources)
+        # Several files that belong together may include some that their format leaves out.
+        belong_together = bool(matches) and len(sources) > 1
+        if not belong_together and (foreign := describe_all_foreign(sources)):
+            raise ValidationError({"sources": foreign})
         if chosen:
             return formats[chosen]
-        match = detect_format([read_head(upload) for upload in uploads])
-        if match is None:
-            message = gettext("The format couldn’t be detected from these files. Choose it.")
-            raise ValidationError({"format": message})
-        return match
+        if not matches:
+            raise ValidationError({"sources": describe_unknown(sources)})
+        if len(matches) > 1:
+            message = gettext("Several formats can read these files: %(formats)s. Choose one.")
+            names = ", ".join(str(fmt.label) for fmt in matches)
+            raise ValidationError({"format": message % {"formats": names}})
+        return matches[0]
 
 
 def read_head(upload: Upload) -> Source:
@@ -199,12 +208,9 @@ def file_name(upload: Upload) -> str:
     return short(PurePath(str(upload.name)).name[-MAX_FILE_NAME_CHARS:], MAX_FILE_NAME_CHARS)
 
 
-def detect_format(sources: Sequence[Source]) -> Format | None:
-    """Return the format that recognizes these files, or `None` if the format is ambiguous or unknown."""
+def detect_formats(sources: Sequence[Source]) -> list[Format]:
+    """Return the formats that recognize these files. Only without a specific one, the first general one."""
     formats = readable().items()
     matches = {name: fmt for name, fmt in formats if fmt.recognizes and fmt.recognizes(sources)}
     specific = [fmt for name, fmt in matches.items() if name not in LAST_TRIED]
-    if len(specific) > 1:
-        return None
-    general = [matches[name] for name in LAST_TRIED if name in matches]
-    return next(iter([*specific, *general]), None)
+    return specific or [matches[name] for name in LAST_TRIED if name in matches][:1]

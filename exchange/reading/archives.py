@@ -52,9 +52,10 @@ def is_workbook(source: Source) -> bool:
 def unpack(
     source: Source, findings: Findings, name_filter: Callable[[str], bool] | None = None
 ) -> list[Source]:
-    """Return the files inside if this is a ZIP, by their bare names, else the file itself.
+    """Return the files inside if this is a ZIP, else the file itself.
 
-    With `name_filter`, files in folders are included, and files whose names it refuses are skipped.
+    With `name_filter`, files in folders are included, by their paths, and files whose bare names it refuses
+    are skipped.
     """
     if not source.content.startswith(ZIP_SIGNATURES):
         return [source]
@@ -103,7 +104,7 @@ def _members(
         else:
             with archive.open(member) as file:
                 content = file.read(member.file_size + 1)
-            yield Source(path.name, content)
+            yield Source(path.as_posix(), content)
 
 
 def pack_zip(files: Iterable[tuple[str, bytes]]) -> bytes:

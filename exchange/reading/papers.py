@@ -69,9 +69,9 @@ def escape_markdown(text: str) -> str:
     return markup.escape_markup(text, has_tex=True)
 
 
-def shorten_list(keys: Iterable[str]) -> str:
+def shorten_list(keys: Iterable[str], limit: int = NAMES_SHOWN) -> str:
     names = list(keys)
-    text, count = ", ".join(names[:NAMES_SHOWN]), len(names) - NAMES_SHOWN
+    text, count = ", ".join(names[:limit]), len(names) - limit
     return gettext("%(names)s and %(count)s more") % {"names": text, "count": count} if count > 0 else text
 
 

@@ -16,7 +16,7 @@ from exchange.files import Context, OutputFile, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
 from exchange.management.commands.export_program import write_outputs
-from exchange.management.commands.import_program import ProgressBar
+from exchange.management.commands.import_program import ProgressBar, read_sources
 from papers.models import Paper
 from schedule.models import Presentation
 from tests.exchange.programs import complete_program, program_with_papers
@@ -154,6 +154,16 @@ def test_unknown_format_error_lists_existing_formats() -> None:
     (line,) = import_errors("word", "x.doc")
     assert line.startswith("There is no format “word” to read. There are: ")
     assert "program_json" in line
+
+
+def test_files_in_folders_below_are_read_by_path_and_hidden_ones_are_not(tmp_path: Path) -> None:
+    for name in ("b/papers.csv", "papers.csv", ".git/x.csv", "b/.hidden.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+
+    sources = read_sources([str(tmp_path)])
+
+    assert [source.name for source in sources] == ["b/papers.csv", "papers.csv"]
 
 
 def test_missing_file_and_empty_folder_are_reported(tmp_path: Path) -> None:

@@ -150,14 +150,14 @@ DETECTION_PROBE = """
 import json, pathlib, sys, time
 import django
 django.setup()
-from exchange.jobs.upload_form import detect_format
+from exchange.jobs.upload_form import detect_formats
 from exchange.files import Source
 results = {}
 for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
     for name in (path.name, *(f"{path.name}.{ending}" for ending in ("json", "csv", "xlsx", "zip"))):
         begin = time.monotonic()
-        detected = detect_format([Source(name, path.read_bytes())])
-        results[name] = (detected.name if detected else "", time.monotonic() - begin)
+        detected = detect_formats([Source(name, path.read_bytes())])
+        results[name] = (detected[0].name if len(detected) == 1 else "", time.monotonic() - begin)
 print(json.dumps(results))
 """
 

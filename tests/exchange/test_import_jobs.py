@@ -234,7 +234,7 @@ def test_token_uploaded_with_files_is_not_stored(admin_client: Client, edition: 
     ("data", "message"),
     [
         ({}, "Choose files, paste a table, or enter an address"),
-        ({"sources": [("a.txt", b"Dear all")]}, "The format couldn’t be detected from these files."),
+        ({"sources": [("a.txt", b"Dear all")]}, "No reader knows these files: a.txt. Save the program"),
         ({"sources": [("a.json", b"x" * 1_000_001)]}, "the limit is 1 MB"),
         ({"sources": [("a.csv", b"x"), ("a.csv", b"x")]}, "Two files are called “a.csv”."),
         ({"url": "https://example.org/notes"}, "Programs are fetched only from"),

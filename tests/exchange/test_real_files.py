@@ -61,6 +61,7 @@ SAMPLES = {
     "frab_json frab/hub-schedule2.json Europe/Berlin": (2, 2, 2, 4),
     "miniconf miniconf-iclr2020 UTC": (687, 58, 4, 2),
     "miniconf miniconf-emnlp2023 Asia/Singapore": (1827, 453, 1827, 3),
+    "miniconf miniconf-acl2020 America/Los_Angeles": (907, 145, 2519, 2),
 }
 
 

@@ -39,10 +39,10 @@ def error_message(content: bytes) -> str:
     return str(error.value)
 
 
-def test_matching_files_are_unpacked_by_base_name() -> None:
+def test_matching_files_are_unpacked_by_path() -> None:
     members = {"in/papers.csv": "1", "__MACOSX/papers.csv": "2", "notes.txt": "3", "folder.csv/": ""}
 
-    assert unpack(zip_of(members)) == {"papers.csv": b"1"}
+    assert unpack(zip_of(members)) == {"in/papers.csv": b"1"}
 
 
 def test_file_that_is_no_zip_is_returned_unchanged() -> None:

@@ -6,13 +6,15 @@ Read only; from the files (CSV, YAML, JSON) or one ZIP of the folder. Files are 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from os.path import commonpath
 from pathlib import PurePath
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.miniconf.conference_json import ConferenceReader, is_conference
+from exchange.formats.miniconf.events import CHAIR_FIELDS
 from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
 from exchange.formats.miniconf.rows import SiteRow, Times, clean_title, read_json_texts
 from exchange.formats.miniconf.sessions import SessionReader
@@ -24,6 +26,7 @@ from exchange.reading.textfiles import extension, read_head, read_yaml, top_leve
 from exchange.reading.values import check_program, read_zone, tidy
 from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef, Program, Stated, is_stated
 
+MAX_SKIPPED_NAMES = 100
 # Keys of the file about the site.
 CONFIG_KEYS = {"tagline", "site_title", "proceedings_title"}
 TABLES = ("csv", "tsv")
@@ -106,7 +109,7 @@ class SiteReader:
         config_row = SiteRow(config, Where("config.yml"))
         zone_name = config_row.text("timezone", "time_zone")
         zone = read_zone(zone_name, context, config_row.where, "timezone", self.findings)
-        sessions = SessionReader(Times(zone, self.findings), self.findings, self.papers)
+        sessions = SessionReader(Times(zone, self.findings, context.days), self.findings, self.papers)
         for sheet in self.tables:
             self._add_table(sheet, sessions)
         for name, content in self.contents:
@@ -114,7 +117,7 @@ class SiteReader:
                 self.read_count += 1
             elif content is not None:
                 # Unreadable files, whose content is None, have already been reported.
-                self._note_unknown(Where(name))
+                self._note_unknown(Where(name), len(content) if isinstance(content, list | dict) else 1)
         sessions.finish()
         edition = EditionRecord(
             where=config_row.where,
@@ -135,8 +138,12 @@ class SiteReader:
 
     def _add_table(self, sheet: Sheet, sessions: SessionReader) -> None:
         columns = set(sheet.columns)
+        if "uid" in columns and columns.intersection(CHAIR_FIELDS) and not columns & {"title", "name"}:
+            sessions.add_chairs(sheet)
+            self.read_count += 1
+            return
         if not columns >= {"uid", "title"}:
-            self._note_unknown(sheet.where)
+            self._note_unknown(sheet.where, len(sheet.rows))
             return
         has_talks = bool(columns & {"speakers", "speaker"}) and not EVENT_TABLE_NAMES.match(
             PurePath(sheet.where.file).stem
@@ -163,18 +170,24 @@ class SiteReader:
     def _note_omission(self, where: Where, reason: str) -> None:
         self.findings.note("warning", where, gettext("Left out. %(reason)s"), reason=reason)
 
-    def _note_unknown(self, where: Where) -> None:
+    def _note_unknown(self, where: Where, count: int) -> None:
+        """Report a file that is not read, by itself: notes that differ in values alone are shown as one."""
         self.unknown_files.append(where.file)
-        self._note_omission(where, gettext("This is not a known Mini-Conf file."))
+        message = ngettext(
+            "%(file)s was left out with %(count)d row: it is not a known Mini-Conf file.",
+            "%(file)s was left out with %(count)d rows: it is not a known Mini-Conf file.",
+            count,
+        )
+        self.findings.note("warning", where, message % {"file": where.file, "count": count})
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read a site's data. Times without an offset are in the edition's zone, which is noted."""
     findings = Findings()
     site = SiteReader(findings)
-    for source in sources:
-        for file in _iterate_files(source, findings):
-            site.add(file)
+    files = [file for source in sources for file in _iterate_files(source, findings)]
+    for file in _without_common_folder(files):
+        site.add(file)
     program = site.program(context)
     is_empty = not (program.papers or program.sessions or program.presentations or program.edition)
     if is_empty and not findings.has_problems:
@@ -185,7 +198,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
             "Most of the files would be left out: %(names)s. "
             "If the others are all that you want, give only them."
         )
-        findings.problem(Where(), "", message, names=shorten_list(site.unknown_files))
+        findings.problem(Where(), "", message, names=", ".join(site.unknown_files))
     return check_program(program, findings)
 
 
@@ -195,11 +208,18 @@ def _iterate_files(source: Source, findings: Findings) -> Iterator[Source]:
     skipped_names = [name for name in zip_names or [source.name] if not has_known_extension(name)]
     if skipped_names:
         message = gettext("Left out because they aren’t tables, YAML or JSON: %(names)s.")
-        findings.note(
-            "warning", Where(source.name if zip_names else ""), message, names=shorten_list(skipped_names)
-        )
+        names = shorten_list(skipped_names, MAX_SKIPPED_NAMES)
+        findings.note("warning", Where(source.name if zip_names else ""), message, names=names)
     if zip_names or has_known_extension(source.name):
         yield from unpack(source, findings, has_known_extension)
+
+
+def _without_common_folder(files: Sequence[Source]) -> Iterator[Source]:
+    """Yield the files by their paths below the folder that all are in, such as `sitedata`."""
+    paths = [PurePath(file.name) for file in files]
+    depth = len(PurePath(commonpath([path.parent for path in paths])).parts) if paths else 0
+    for path, file in zip(paths, files, strict=True):
+        yield Source("/".join(path.parts[depth:]), file.content)
 
 
 def _read_committee(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:

@@ -9,9 +9,10 @@ from collections import Counter, defaultdict
 
 from django.utils.translation import gettext
 
+from exchange.formats.miniconf.events import ROLE_BY_KIND
 from exchange.formats.miniconf.papers import PaperReader
-from exchange.formats.miniconf.rows import SiteRow
-from exchange.formats.miniconf.sessions import ROLE_BY_KIND, SessionReader
+from exchange.formats.miniconf.rows import PLACEHOLDER, SiteRow
+from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Where, short
 from exchange.reading.papers import (
     PAPER_KINDS,
@@ -20,7 +21,6 @@ from exchange.reading.papers import (
     guess_session_kind,
     make_uid,
     parse_authors,
-    shorten_list,
 )
 from exchange.reading.values import slug, tidy, tidy_each
 from exchange.records import (
@@ -47,8 +47,6 @@ DESCRIBED_EVENT_LISTS = ("plenaries", "tutorials", "workshops")
 KIND_BY_TYPE = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
 # The lists of events in a session that describe the session itself.
 SESSION_EVENT_LISTS = ("plenary_events", "tutorial_events", "workshop_events")
-# Placeholders for a missing person, text or biography.
-PLACEHOLDER = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
 # Presenters of plenaries that are not people.
 NOT_A_PERSON = re.compile(
     r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE
@@ -76,15 +74,13 @@ class ConferenceReader:
         self.papers.has_table = True
         for key, row in self._rows_by_key("papers"):
             self._add_paper(key, row)
-        untimed = []
         for key, row in self._rows_by_key("sessions"):
             if row.start:
                 self._add_session(key, row)
             else:
-                untimed.append(row.text("name") or key)
-        if untimed:
-            message = gettext("Sessions without a time were left out: %(names)s.")
-            self.sessions.findings.note("warning", self.document.where, message, names=shorten_list(untimed))
+                message = gettext("The session “%(name)s” was left out: it has no time.")
+                name = short(row.text("name") or key)
+                self.sessions.findings.note("warning", row.where, message, name=name)
 
     def _rows_by_key(self, name: str) -> list[tuple[str, SiteRow]]:
         value = self.document.content.get(name)
@@ -142,8 +138,11 @@ class ConferenceReader:
             name = f"{tidy(key)}: {name}"
         event_room = events[0][1].text("room") if len(events) == 1 else ""
         role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(main_event.text("institution"))
+        span = self.sessions.read_span(row, row.where)
+        if span is None:
+            return
         session = self.sessions.add_session(
-            row,
+            span,
             row.where,
             uid=make_uid(row.text("id") or key),
             title=escape_markdown(name),
@@ -156,15 +155,17 @@ class ConferenceReader:
                 for person in people
             ),
         )
-        if session:
-            for name, event in paper_events:
-                self._add_event(name, event, row, session)
+        for name, event in paper_events:
+            self._add_event(name, event, row, session)
 
     def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord) -> None:
         """Add the session of one track in a block, in one room."""
         track = tidy(event.text("track"))
+        span = self.sessions.read_span(event if event.start else block, event.where)
+        if span is None:
+            return
         session = self.sessions.add_session(
-            event if event.start else block,
+            span,
             event.where,
             uid=make_uid(event.text("id") or name),
             title=escape_markdown(f"{tidy(event.text('session'))}: {track}" if track else name),

@@ -10,6 +10,7 @@ from exchange.reading.values import tidy, tidy_each
 from exchange.records import UNSTATED, MaterialRecord, PaperRecord
 
 REQUIRED_COLUMNS = {"uid", "title", "authors"}
+SESSION_COLUMNS = ("sessions", "session", "session_code", "session_name")
 LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code", "demo_url": "project"}
 
 
@@ -28,7 +29,8 @@ class PaperReader:
             paper = self._paper(row)
             if not self.add_paper(paper):
                 continue
-            for session in row.cells.get("sessions", row.cells.get("session", "")).split("|"):
+            cells = (row.cells.get(name, "") for name in SESSION_COLUMNS)
+            for session in next(filter(None, cells), "").split("|"):
                 if session.strip():
                     self.papers_by_session[session.strip()].append(paper.uid)
 

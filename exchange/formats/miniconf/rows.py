@@ -4,21 +4,34 @@ import html
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
 from exchange.files import Source
-from exchange.problems import Findings, Where
+from exchange.problems import Findings, Where, short
 from exchange.reading.papers import escape_markdown
 from exchange.reading.textfiles import UNREADABLE, describe_place, is_too_large, read_json, scalar
 from exchange.reading.values import InvalidValueError, clean_text, parse_datetime, tidy
+from exchange.reading.written_times import parse_written_time
 
 TAG = re.compile(r"<[^<>]*>")
 MAX_JSON_DEPTH = 40
 MAX_JSON_BYTES = 100_000_000
-STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
+STARTS = ("start_time", "start", "begin", "starttime")
+ENDS = ("end_time", "end", "finish", "endtime")
+DAYS = ("start_date", "date", "day")
+# A time without a day, which another field names.
+CLOCK = re.compile(r"\d{1,2}[:.]\d\d(:\d\d)?( ?[ap]\.?m\.?)?\Z", re.IGNORECASE)
+# The superfluous end of `13:30 PM`.
+PM_OF_24_HOURS = re.compile(r"(?<=1[3-9][:.]\d\d|2[0-3][:.]\d\d) ?p\.?m\.?\Z", re.IGNORECASE)
+# Placeholders for a missing person, text or title.
+PLACEHOLDER = re.compile(
+    r"(tb[adc]|none|null|n/?a|to be (announced|confirmed|determined))\W*\Z", re.IGNORECASE
+)
+# Locations that are pages of the site rather than rooms.
+ADDRESS = re.compile(r"\Ahttps?:|\A[/#]|\.html?\b", re.IGNORECASE)
 TIMESTAMP_PATTERN = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<separator>[T _])"
     r"(?P<hour>\d\d?)(?P<minutes>:\d\d(:\d\d(\.\d+)?)?) ?(?P<offset>Z|[+-]\d\d(:?\d\d)?)?\Z"
@@ -45,6 +58,16 @@ class SiteRow:
         """The start time. ACL 2020 calls it `date`, a field that elsewhere may be a day in words."""
         date = self.text("date")
         return self.text(*STARTS) or (date if TIMESTAMP_PATTERN.match(date) else "")
+
+    @property
+    def end(self) -> str:
+        return self.text(*ENDS)
+
+    @property
+    def room(self) -> str:
+        """The name of the room. In calendars, `location` may be the address of a page."""
+        room = tidy(self.text("room", "location"))
+        return "" if ADDRESS.search(room) or PLACEHOLDER.match(room) else room
 
     def rows(self, name: str) -> "list[SiteRow]":
         """Return the objects of a list, or of an object of objects."""
@@ -101,7 +124,34 @@ class Times:
 
     zone: ZoneInfo
     findings: Findings
+    # The first and last day of the edition.
+    days: tuple[date, date] | None = None
     _assumed_zone_counts: Counter[str] = field(default_factory=Counter)
+
+    def read_span(self, row: SiteRow, where: Where) -> tuple[datetime | None, datetime | None]:
+        """Return start and end of a row. A clock is on the day of another field, or on the next one."""
+        start_text, end_text = row.start.strip(), row.end.strip()
+        start = self._read_moment(row, start_text, where, "start_time")
+        if not end_text or start is None:
+            return start, None
+        end = self._read_moment(row, end_text, where, "end_time")
+        if end and end < start and CLOCK.match(end_text):
+            end += timedelta(days=1)
+        return start, end
+
+    def _read_moment(self, row: SiteRow, text: str, where: Where, field: str) -> datetime | None:
+        day_text = row.text(*DAYS)
+        if not (CLOCK.match(text) and day_text):
+            return self.read(text, where, field)
+        try:
+            day = parse_written_time(day_text, self.days).day
+            clock = parse_written_time(PM_OF_24_HOURS.sub("", text)).start
+            if day is None or clock is None:
+                raise InvalidValueError(gettext("“%(time)s” has no date."), time=short(text))
+        except InvalidValueError as error:
+            self.findings.problem(where, field, str(error))
+            return None
+        return self.read(f"{day} {clock:%H:%M:%S}", where, field)
 
     def read(self, text: str, where: Where, field: str) -> datetime | None:
         text = text.strip()

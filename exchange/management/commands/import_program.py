@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.files import MAX_BYTES, MEGABYTE, Format, Source
+from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Reader, Source
 from exchange.formats import readable
 from exchange.imports.compare import OUTCOMES, ImportPlan
 from exchange.imports.distant_dates import describe_distant_dates
@@ -27,7 +27,9 @@ from exchange.imports.rows import EditionRows
 from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.jobs.photos import fetch_photos
 from exchange.models import Conflict
-from exchange.problems import Note, ProgramError, note_sections, program_error, short
+from exchange.problems import Note, Problem, ProgramError, Where, note_sections, program_error, short
+from exchange.reading.foreign_files import describe_all_foreign
+from exchange.records import Program
 
 BAR_CHARS = 30
 MAX_NOTES = 20
@@ -111,7 +113,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("format", help=f"one of: {', '.join(readable())}")
-        parser.add_argument("file", nargs="*", help="the files, or a folder that holds them")
+        parser.add_argument("file", nargs="*", help="the files, or folders that hold them")
         parser.add_argument("--from-url", metavar="URL", help="fetch the program from this address instead")
         parser.add_argument("--token-file", metavar="FILE", help="a file that holds the token for --from-url")
         parser.add_argument("--edition", required=True, metavar="SLUG", help="the edition, such as 2027")
@@ -174,7 +176,7 @@ class Command(BaseCommand):
             if question and not (options["dry_run"] or options["allow_distant_dates"]):
                 raise program_error(f"{question} To import it as it is, add --allow-distant-dates.")
 
-        program, photos = fetch_photos(fmt.read(sources, context), dry_run=options["dry_run"])
+        program, photos = fetch_photos(_read(fmt.read, sources, context), dry_run=options["dry_run"])
         return load(
             program,
             slug,
@@ -193,6 +195,15 @@ class Command(BaseCommand):
             self.stdout.write(f"  {line}")
 
 
+def _read(read: Reader, sources: list[Source], context: Context) -> Program:
+    """Read the files. If that fails for files of another program, the error says what they are."""
+    try:
+        return read(sources, context)
+    except ProgramError as error:
+        foreign = [Problem(Where(), "", message) for message in describe_all_foreign(sources)]
+        raise ProgramError(foreign or error.problems) from error
+
+
 def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
     """Read the files, or fetch them from the address. Raises `ProgramError` unless exactly one is given."""
     url = options["from_url"]
@@ -209,32 +220,37 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
-    """Read files, including those in given folders. Raises `ProgramError` for unreadable ones."""
-    files = [file for path in paths for file in _files(Path(path))]
-    total = sum(file.stat().st_size for file in files)
+    """Read files, including those in given folders and below. Raises `ProgramError` for unreadable ones.
+
+    The name of a file in a folder is its path in the folder.
+    """
+    files = [pair for path in paths for pair in _files(Path(path))]
+    total = sum(file.stat().st_size for _, file in files)
     if total > MAX_BYTES:
         raise program_error(
             f"The files hold {total // MEGABYTE} MB; at most {MAX_BYTES // MEGABYTE} MB are read. "
             "Is this a conference program?"
         )
-    return [_source(file) for file in files]
+    return [_source(name, file) for name, file in files]
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield name and path of each file, without hidden ones."""
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        if not files:
+        names = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
+        names = [name for name in names if not any(part.startswith(".") for part in name.parts)]
+        if not names:
             raise program_error("The folder holds no files.", str(path))
-        yield from files
+        yield from ((name.as_posix(), path / name) for name in names)
     elif path.is_file():
-        yield path
+        yield path.name, path
     else:
         raise program_error("There is no such file or folder.", str(path))
 
 
-def _source(file: Path) -> Source:
+def _source(name: str, file: Path) -> Source:
     try:
-        return Source(file.name, file.read_bytes())
+        return Source(name, file.read_bytes())
     except OSError as error:
         raise program_error(f"The file cannot be read: {error.strerror}.", str(file)) from error
 

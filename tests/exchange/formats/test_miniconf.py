@@ -142,8 +142,8 @@ def test_single_value_is_a_list_of_one() -> None:
 
 def test_assumed_zone_and_unknown_papers_are_noted() -> None:
     assert [(note.where.file, note.message) for note in read(FILES).notes] == [
+        ("poster_schedule.yml", "The paper B.9 was left out of the session: no table holds it."),
         ("poster_schedule.yml", "1 times name no zone; they were taken as times in Europe/Oslo."),
-        ("", "Left out because no table holds the paper: 1 appearances (B.9)."),
     ]
 
 
@@ -234,17 +234,17 @@ def test_each_file_left_out_has_a_note_with_the_reason() -> None:
     }
 
     assert [(note.where.file, note.message) for note in read(files).notes if "eft out" in note.message] == [
+        ("", "Left out because they aren’t tables, YAML or JSON: README.md."),
         (
             "papers_projection.json",
             "Left out. It holds the map of papers and the papers alike, which are computed here.",
         ),
-        ("", "Left out because they aren’t tables, YAML or JSON: README.md."),
         ("faq.yml", "Left out. It holds texts and sponsors of the site: enter them in the admin."),
-        ("x.csv", "Left out. This is not a known Mini-Conf file."),
-        ("odd.json", "Left out. This is not a known Mini-Conf file."),
+        ("x.csv", "x.csv was left out with 1 row: it is not a known Mini-Conf file."),
+        ("odd.json", "odd.json was left out with 1 row: it is not a known Mini-Conf file."),
     ]
     notes = [note.message for note in read(SAMPLE_YEAR).notes]
-    assert "Papers name sessions that no file has; they are not scheduled: Tue 1." in notes
+    assert "No file has the session “Tue 1” that papers name; they are not scheduled: p." in notes
 
 
 def test_folder_of_mostly_unknown_files_is_refused() -> None:
@@ -446,7 +446,7 @@ def test_conference_json_is_read_completely() -> None:
     assert biographies(program) == [("Ann Abe", "She *thinks*.")]
     assert presentation_rows(program) == [("p-1-x.1", "poster", "1", UNSTATED, "p-1-x")]
     assert [room.name for room in program.rooms] == ["Foyer", "Hall", "Bar"]
-    assert [note.message for note in program.notes] == ["Sessions without a time were left out: Late."]
+    assert [note.message for note in program.notes] == ["The session “Late” was left out: it has no time."]
 
 
 def test_papers_of_conference_json_are_read() -> None:
