@@ -136,7 +136,7 @@ class DeskCount:
 
 
 def content_counts(edition: Edition) -> dict[RowCount, int]:
-    """Return the counts of content, cached until the revision or the working copy changes."""
+    """Return the counts of content, cached until the revision or the unreleased changes do."""
     return _cached_counts(edition, revision.current(edition.pk), preview_context.cache_key_part())
 
 

@@ -372,7 +372,7 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
 
 
 def render_response[R: HttpResponseBase](response: R) -> R:
-    """Render a response or read its stream immediately, while a time zone or a working copy is active."""
+    """Render a response or read its stream immediately, while a time zone or the planned state is active."""
     if isinstance(response, StreamingHttpResponse):
         response.streaming_content = [*response]
     elif isinstance(response, TemplateResponse):

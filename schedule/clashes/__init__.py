@@ -61,7 +61,7 @@ PERSON_FIELDS = ("person", "person__uid", "person__name")
 
 # Keys of people, by the key of their session, presentation or paper.
 type PeopleByOwner = Mapping[int | None, set[int]]
-# Editions whose clashes are cached; a working copy counts as one.
+# Editions whose clashes are cached; a planned state counts as one.
 CACHED_EDITIONS = 4
 NO_EDIT = PlannedEdit()
 
