@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import re
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import InitVar, dataclass, field
 from datetime import datetime
@@ -14,6 +13,7 @@ import brotli
 from django.conf import settings
 from django.utils.http import http_date, parse_etags, parse_http_date_safe
 
+from pagecache import clock
 from pagecache.revisions import Revisions
 from pagecache.tags import header_tags
 
@@ -34,7 +34,7 @@ OWN_HEADERS = frozenset(
 REPEATED_BY_304 = frozenset(("access-control-allow-origin", "access-control-expose-headers"))
 # Memory of the headers and of a tag, and the ratio of all encodings of a body to the first.
 HEADERS_BYTES, TAG_BYTES, ENCODINGS_FACTOR = 4_000, 100, 2.5
-# For how many seconds a shared cache may store a response that was stale already.
+# For how many seconds a shared cache may store a response that may be stale already.
 STALE_SHARED_SECONDS = 1
 
 type Headers = list[tuple[str, str]]
@@ -56,9 +56,13 @@ def interned_header(name: str, value: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=500)
-def cache_control(shared_seconds: int) -> str:
-    """Return the Cache-Control header: browsers always revalidate, shared caches after `shared_seconds`."""
-    return f"public, max-age=0, s-maxage={shared_seconds}, stale-while-revalidate=1"
+def cache_control(shared_seconds: int, error_seconds: int = 0) -> str:
+    """Return the Cache-Control header: browsers always revalidate, shared caches after `shared_seconds`.
+
+    They may serve the response for `error_seconds` longer while the site does not answer.
+    """
+    stale_seconds = f"stale-while-revalidate=1, stale-if-error={error_seconds}"
+    return f"public, max-age=0, s-maxage={shared_seconds}, {stale_seconds}"
 
 
 @dataclass(slots=True)
@@ -106,7 +110,7 @@ class CacheEntry:
     def revalidate(self, revisions: Revisions) -> bool:
         """Return whether the entry is still valid; if so, update `revision` to the current number."""
         number = revisions.number
-        if time.monotonic() >= self.expires or not revisions.is_valid(self.tags, self.revision):
+        if clock.now() >= self.expires or not revisions.is_valid(self.tags, self.revision):
             return False
         self.revision = number
         return True
@@ -116,7 +120,7 @@ class CacheEntry:
         changed_at = revisions.moment_after(self.revision)
         is_changed = self.revision < revisions.number and not revisions.is_valid(self.tags, self.revision)
         since = min(self.expires, changed_at) if is_changed else self.expires
-        return time.monotonic() - since
+        return clock.now() - since
 
     def encode(self, accept: str) -> tuple[str, bytes]:
         """Return the best accepted encoding ("" for none), and the body in it."""
@@ -141,20 +145,29 @@ class CacheEntry:
         return since is not None and int(self.changed_at.timestamp()) <= since
 
     def respond(
-        self, environ: WSGIEnvironment, start_response: StartResponse, *, is_stale: bool = False
+        self, environ: WSGIEnvironment, start_response: StartResponse, *, is_current: bool
     ) -> Iterable[bytes]:
-        """Respond to a GET or HEAD request in an accepted encoding, or with 304 if the response matches."""
+        """Respond to a GET or HEAD request in an accepted encoding, or with 304 if the response matches.
+
+        Shared caches may store a response for long only if it `is_current`.
+        """
         encoding, body = self.encode(environ.get("HTTP_ACCEPT_ENCODING", ""))
         if encoding not in self.headers_by_encoding:
             self.headers_by_encoding[encoding] = self._write_headers(encoding, len(body))
         complete, unmodified = self.headers_by_encoding[encoding]
-        shared_seconds = STALE_SHARED_SECONDS if is_stale else max(0, int(self.expires - time.monotonic()))
-        cache_header = ("Cache-Control", cache_control(min(settings.SHARED_CACHE_SECONDS, shared_seconds)))
+        cache_header = ("Cache-Control", self._cache_control(is_current))
         if self.matches(environ):
             start_response(NOT_MODIFIED, [cache_header, *unmodified])
             return []
         start_response(OK, [cache_header, *complete])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+    def _cache_control(self, is_current: bool) -> str:
+        if not is_current:
+            return cache_control(min(settings.SHARED_CACHE_SECONDS, STALE_SHARED_SECONDS))
+        remaining = max(0, int(self.expires - clock.now()))
+        error_seconds = int(settings.PAGE_CACHE_STALE_SECONDS)
+        return cache_control(min(settings.SHARED_CACHE_SECONDS, remaining), error_seconds)
 
     def _write_headers(self, encoding: str, length: int) -> tuple[Headers, Headers]:
         conditions = [

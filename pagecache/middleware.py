@@ -18,6 +18,7 @@ from zlib import crc32
 from django.conf import settings
 
 from content.languages import strip_language
+from pagecache import clock
 from pagecache.entries import CacheEntry, Headers, is_cacheable
 from pagecache.keys import Key, cache_key, without_unknown_parameters
 from pagecache.lru import LRUCache
@@ -80,7 +81,8 @@ class PageCache:
         self, status: str, entry: CacheEntry, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
         environ[CACHE_STATUS_KEY] = status
-        return entry.respond(environ, start_response, is_stale=status == "stale")
+        is_current = status == "hit" and self.revisions.is_current()
+        return entry.respond(environ, start_response, is_current=is_current)
 
     def _begin(self, key: Key) -> threading.Event | None:
         """Return the event of the thread that renders this page; `None` if the caller has to render it."""
@@ -131,7 +133,11 @@ class PageCache:
             if not event:
                 self._end(key)
         if entry is not None:
-            return entry.respond(environ, start_response)
+            # A change during a long rendering has been purged before this response.
+            is_current = self.revisions.poll() and entry.revalidate(self.revisions)
+            return entry.respond(
+                environ, start_response, is_current=is_current and self.revisions.is_current()
+            )
         start_response(status, headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
@@ -147,7 +153,7 @@ class PageCache:
         is_steady = STEADY_PATHS.fullmatch(strip_language(key.path))
         lifetime = (state.steady if is_steady else state.lifetime) * lifetime_share(key)
         tags = response_tags(key, body, (slug for slug in states if slug))
-        expires = time.monotonic() + min(lifetime, state.next_gate)
+        expires = clock.now() + min(lifetime, state.next_gate)
         entry = CacheEntry(tags, number, expires, state.shown_at, headers, body)
         self.entries.put(key, entry, replaces=lambda existing: existing.revision <= number)
         return entry, response

@@ -1,7 +1,8 @@
 """Purging of a shared cache in front of the site: after a commit, it receives the invalidated tags.
 
 With the `PURGE_METHOD` POST, a request contains up to 30 tags, for Fastly and Cloudflare. With PURGE, it
-contains one, for Varnish and Souin. A failed purge is logged; the entries then expire after `s-maxage`.
+contains one, for Varnish and Souin. A failed purge is repeated a few times. Then it is an error in the log,
+and the entries expire after `s-maxage`.
 """
 
 import json
@@ -18,13 +19,16 @@ from django.dispatch import receiver
 
 from content.invalidation import EDITIONS_TAG, SITE_TAG
 from content.revision import invalidated
+from pagecache.revisions import CURRENT_SECONDS
 
 if TYPE_CHECKING:
     from django.db.models import Model
 
 log = logging.getLogger(__name__)
 # Seconds after which all web processes have noticed a change, so that responses after the purge are new.
-DELAY_SECONDS = 0.5
+DELAY_SECONDS = CURRENT_SECONDS
+# Seconds before each repetition of a failed purge.
+RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0)
 TIMEOUT_SECONDS = 5
 # More tags than this are purged as the site's, which every response has.
 MAX_PENDING_TAGS = 1_000
@@ -63,20 +67,29 @@ class Purger:
             thread.join()
 
     def _send_all(self) -> None:
+        failures, delays = 0, (DELAY_SECONDS, *RETRY_SECONDS)
         while True:
-            time.sleep(DELAY_SECONDS)
+            time.sleep(delays[failures])
             with self._lock:
                 tags, self._pending = sorted(self._pending), set()
                 if not tags:
                     self._thread = None
                     return
             batch_size = TAGS_PER_REQUEST if settings.PURGE_METHOD == "POST" else 1
-            for batch in batched(tags, batch_size, strict=False):
-                send(batch)
+            failed = [
+                tag for batch in batched(tags, batch_size, strict=False) if not send(batch) for tag in batch
+            ]
+            failures = failures + 1 if failed else 0
+            if failures == len(delays):
+                log.error("The shared cache may serve outdated pages until they expire: %s", " ".join(failed))
+                failures = 0
+            elif failed:
+                with self._lock:
+                    self._pending.update(failed)
 
 
-def send(tags: Iterable[str]) -> None:
-    """Send these tags to the shared cache. A failure is logged."""
+def send(tags: Iterable[str]) -> bool:
+    """Send these tags to the shared cache; return whether it took them. A failure is logged."""
     tag_list = [*tags]
     request = urllib.request.Request(  # noqa: S310  the operator names the address
         settings.PURGE_URL,
@@ -91,9 +104,10 @@ def send(tags: Iterable[str]) -> None:
     )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
-            pass
+            return True
     except (OSError, ValueError) as error:
         log.warning("Purging %s failed: %s", " ".join(tag_list), error)
+        return False
 
 
 purger = Purger()

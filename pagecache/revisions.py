@@ -2,10 +2,12 @@
 
 A reading that finds a change gets the next number, which is stored for each of the invalidated tags. A cached
 response is valid as long as none of its tags has a higher number than the response.
+
+A change that a reading finds was committed after the previous reading at the earliest. In a process without
+requests, this may be long before the change is found.
 """
 
 import threading
-import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,8 +19,16 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from content.invalidation import SITE_KEY, SITE_TAG, edition_tag, tags_between
+from pagecache import clock
 
 POLL_SECONDS = 0.25
+# A reading that is not older shows that a response is current, so that shared caches may store it. A purge
+# follows a commit at this interval.
+CURRENT_SECONDS = 0.5
+# For how long responses that were current when the database was lost are served without it.
+OUTAGE_SECONDS = 60.0
+# For how long a request waits for the reading of another.
+WAIT_SECONDS = 10.0
 # The number of changes whose times are stored.
 MAX_MOMENTS = 10_000
 MAX_TAGS = 50_000
@@ -57,22 +67,43 @@ class Revisions:
         # All responses with a lower number are invalid.
         self._floor = 0
         self._moments: deque[float] = deque([0.0], maxlen=MAX_MOMENTS)
-        self._read_at = float("-inf")
+        # When the last reading began that succeeded, and the last one of all.
+        self._read_at = self._tried_at = float("-inf")
+        # When the first reading since then began that failed.
+        self._lost_at: float | None = None
         self._lock = threading.Lock()
 
     def poll(self) -> bool:
-        """Read the revisions if the last reading is too old; return whether there is any reading.
+        """Read the revisions if the last reading is too old; return whether there is one to rely on.
 
-        While one thread reads, the others use the last reading, as all do while the database is unavailable.
+        While one thread reads, the others use the last reading, or wait if it is too old even for a stale
+        response. While the database is unavailable, all use the last one for a limited time.
         """
-        is_due = time.monotonic() - self._read_at > POLL_SECONDS
-        if is_due and self._lock.acquire(blocking=not self.states):
+        wait_seconds = 0.0 if self._is_recent() or self._lost_at is not None else WAIT_SECONDS
+        if clock.now() - self._tried_at > POLL_SECONDS and self._lock.acquire(timeout=wait_seconds):
             try:
-                if time.monotonic() - self._read_at > POLL_SECONDS:
+                if clock.now() - self._tried_at > POLL_SECONDS:
                     self._read()
             finally:
                 self._lock.release()
-        return bool(self.states)
+        return self._is_recent() or self._is_outage()
+
+    def is_current(self) -> bool:
+        """Return whether the last reading has seen every change that was purged from shared caches."""
+        return clock.now() - self._read_at <= max(CURRENT_SECONDS, POLL_SECONDS)
+
+    def _is_recent(self, at: float | None = None) -> bool:
+        """Return whether the last reading was recent enough for a stale response."""
+        age = (clock.now() if at is None else at) - self._read_at
+        return age <= max(CURRENT_SECONDS, settings.PAGE_CACHE_STALE_SECONDS)
+
+    def _is_outage(self) -> bool:
+        """Return whether the database was lost soon after the last reading, and not long ago.
+
+        Then nothing can have changed, unless only this process has lost the database.
+        """
+        lost_at = self._lost_at
+        return lost_at is not None and self._is_recent(lost_at) and clock.now() - lost_at <= OUTAGE_SECONDS
 
     def is_valid(self, tags: Iterable[str], since: int) -> bool:
         """Return whether none of these tags was invalidated after this number."""
@@ -81,26 +112,28 @@ class Revisions:
         return since == self.number or all(self._invalidated.get(tag, 0) <= since for tag in tags)
 
     def moment_after(self, number: int) -> float:
-        """Return when the first change after this number was found (monotonic clock); -inf if unknown."""
+        """Return when the first change after this number was committed at the earliest; -inf if unknown."""
         index = number + 1 - (self.number + 1 - len(self._moments))
         return self._moments[index] if 0 <= index < len(self._moments) else float("-inf")
 
     def expire(self) -> None:
         """Make the next request read the revisions."""
-        self._read_at = float("-inf")
+        self._tried_at = float("-inf")
 
     def _read(self) -> None:
-        started_at = time.monotonic()
+        started_at = clock.now()
         try:
             # The function is a setting, as it needs the models of other apps.
             states: CacheStates = import_string(settings.PAGE_CACHE_STATES)(timezone.now())
             tags = changed_tags(self.states, states) if self.states else set()
         except DatabaseError:
             close_old_connections()
+            if self._lost_at is None:
+                self._lost_at = started_at
         else:
             self._store_invalidations(tags)
-            self.states = states
-        self._read_at = started_at
+            self.states, self._read_at, self._lost_at = states, started_at, None
+        self._tried_at = started_at
 
     def _store_invalidations(self, tags: set[str] | None) -> None:
         if tags is not None and not tags:
@@ -110,7 +143,7 @@ class Revisions:
             self._invalidated.clear()
             self._floor = number
         self._invalidated.update(dict.fromkeys(tags or (), number))
-        self._moments.append(time.monotonic())
+        self._moments.append(self._read_at)
         self.number = number
 
 

@@ -6,6 +6,7 @@ Browsers display pictures and PDFs, and download all other files.
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
 from django.db.models import ImageField
@@ -15,7 +16,6 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from conference.pictures import COPY
-from conference.views import FOR_A_YEAR
 from content.fields import file_fields
 from editorial.access import access_for
 
@@ -29,8 +29,9 @@ INLINE_MEDIA_TYPES = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-# Pictures may be cached for an hour. Other files are revalidated, because papers may be withdrawn.
-FOR_AN_HOUR, REVALIDATED = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
+# Browsers revalidate each file, because it may be withdrawn. Shared caches store pictures for as long as
+# readers may get a stale page, since a page may have many.
+PICTURE, REVALIDATED = "public, max-age=0, s-maxage={}, must-revalidate", "public, max-age=0, must-revalidate"
 PRIVATE = "private, no-store"
 # Prevent scripts from running if a browser displays a file as a page.
 SANDBOX_POLICY = "sandbox; default-src 'none'"
@@ -50,9 +51,8 @@ def cache_control(request: HttpRequest, name: str) -> str:
     lookup, value = ("__startswith", copy["stem"]) if copy else ("", name)
     for model, field in fields:
         if model.objects.published().filter(**{f"{field.name}{lookup}": value}).exists():
-            if copy:
-                return FOR_A_YEAR
-            return FOR_AN_HOUR if isinstance(field, ImageField) else REVALIDATED
+            is_picture = copy or isinstance(field, ImageField)
+            return PICTURE.format(int(settings.PAGE_CACHE_STALE_SECONDS)) if is_picture else REVALIDATED
     access = access_for(request)
     row_sets = (
         access.rows(model._base_manager.filter(**{f"{field.name}{lookup}": value})) for model, field in fields

@@ -102,7 +102,7 @@ def test_home_page_shows_the_picture_and_its_copies_instead_of_the_art(
     for address in (picture.inside("img")[0].attributes["src"], avif.attributes["srcset"].split()[0]):
         response = client.get(address)
         assert response.status_code == 200
-        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response.headers["Cache-Control"] == "public, max-age=0, s-maxage=0, must-revalidate"
 
 
 def test_copies_are_public_only_while_the_edition_shows_the_picture(client: Client, edition: Edition) -> None:

@@ -34,6 +34,9 @@ class Application(BaseHTTPRequestHandler):
     request_counts: ClassVar[dict[str, int]] = {}
     request_headers: ClassVar[dict[str, str]] = {}
     SLOW_SECONDS = 0.8
+    status: ClassVar[int] = 200
+    # For how many seconds caches may serve a response while no process answers.
+    ERROR_SECONDS = 5
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -43,11 +46,11 @@ class Application(BaseHTTPRequestHandler):
         if path == "/slow/":
             time.sleep(self.SLOW_SECONDS)
         body = b"" if is_fresh else f"{path} {self.request_counts[path]}".encode()
-        self.send_response(304 if is_fresh else 200)
+        self.send_response(304 if is_fresh and self.status == 200 else self.status)
         control = {"/private/": "private", "/static/a.css": "public, max-age=31536000, immutable"}
         if path.startswith("/media/"):
-            control[path] = "public, max-age=3600, s-maxage=1"
-        self.send_header("Cache-Control", control.get(path, cache_control(1)))
+            control[path] = "public, max-age=0, s-maxage=1, must-revalidate"
+        self.send_header("Cache-Control", control.get(path, cache_control(1, self.ERROR_SECONDS)))
         self.send_header("ETag", '"tag"')
         self.send_header("Process", str(self.connection.getsockname()[1]))
         # Without open connections, the application stops at once.
@@ -127,17 +130,26 @@ def stop_process(process: ThreadingHTTPServer) -> None:
     process.server_close()
 
 
-class Site:
-    """A running nginx, two processes of the application behind it, and the folder of its files."""
+class Proxy:
+    """A running nginx, and the folder of its files."""
 
-    def __init__(self, folder: Path) -> None:
-        Application.request_counts.clear()
-        Application.request_headers.clear()
-        self.folder = folder
-        self.processes = [start_process(), start_process()]
-        self.ports = free_port(), free_port()
-        conf = write_configuration(folder, [process.server_port for process in self.processes], self.ports)
-        self.nginx = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
+    def __init__(self, folder: Path, configuration: Path, ports: tuple[int, int]) -> None:
+        self.folder, self.ports = folder, ports
+        self.command = [NGINX, "-c", str(configuration)]
+        self.start()
+
+    def start(self) -> None:
+        """Start nginx, and wait until it listens."""
+        self.nginx = subprocess.Popen(self.command, stderr=subprocess.DEVNULL)
+        wait_for_port(self.ports[1], self.nginx, self.folder / "error.log")
+
+    def stop(self) -> None:
+        self.nginx.terminate()
+        self.nginx.wait(timeout=10)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
 
     def request(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
         context = ssl._create_unverified_context()  # noqa: S323  a certificate of our own, on loopback
@@ -151,20 +163,31 @@ class Site:
     def log(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in (self.folder / "plenary.log").read_text().splitlines()]
 
+
+class Site(Proxy):
+    """A running nginx with two processes of the application behind it."""
+
+    def __init__(self, folder: Path) -> None:
+        Application.request_counts.clear()
+        Application.request_headers.clear()
+        Application.status = 200
+        self.processes = [start_process(), start_process()]
+        ports = free_port(), free_port()
+        conf = write_configuration(folder, [process.server_port for process in self.processes], ports)
+        super().__init__(folder, conf, ports)
+
     def stop_application(self) -> None:
         for process in self.processes:
             stop_process(process)
 
     def close(self) -> None:
-        self.nginx.terminate()
-        self.nginx.wait(timeout=10)
+        self.stop()
         self.stop_application()
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path)
-    wait_for_port(site.ports[1], site.nginx, tmp_path / "error.log")
     yield site
     site.close()
 
@@ -211,6 +234,30 @@ def test_pages_are_cached_renewed_and_served_while_the_application_is_down(site:
     assert (uncached[0], uncached[1]["Retry-After"], uncached[1]["Cache-Control"]) == (503, "30", "no-store")
     assert "Back in a moment" in uncached[2]
     assert "unsafe" not in uncached[1]["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 503])
+def test_stored_page_never_replaces_an_answer_of_the_application(site: Site, status: int) -> None:
+    site.request("/2021/")
+    time.sleep(CACHE_SECONDS + STALE_SECONDS + 0.1)
+    Application.status = status
+    assert site.request("/2021/")[0] == status
+
+
+def test_stored_page_is_served_without_the_application_for_seconds_only(site: Site) -> None:
+    for path in ("/2021/", "/2022/"):
+        site.request(path)
+    time.sleep(CACHE_SECONDS + STALE_SECONDS + 0.1)
+    site.stop_application()
+    at_first = site.request("/2021/")[0]
+    time.sleep(Application.ERROR_SECONDS - STALE_SECONDS)
+    later = site.request("/2021/")[0]
+    # Stored pages survive a restart of nginx.
+    site.restart()
+    after_restart = site.request("/2022/")
+
+    assert (at_first, later, after_restart[0]) == (200, 503, 503)
+    assert "Back in a moment" in after_restart[2]
 
 
 def test_stale_page_is_served_while_it_is_renewed(site: Site) -> None:
@@ -308,8 +355,7 @@ def test_missing_acme_challenge_logs_no_ip_address(site: Site) -> None:
 
 def test_log_contains_no_personal_data_and_no_secret(site: Site) -> None:
     site.request("/2021/agenda/s3cr3t/?q=ada", **{"User-Agent": "Reader/1", "Referer": "https://x.example/"})
-    site.nginx.terminate()
-    site.nginx.wait(timeout=10)
+    site.stop()
     (line,) = site.log()
 
     assert line["path"] == "/2021/agenda/…"

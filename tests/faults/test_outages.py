@@ -49,7 +49,7 @@ def is_unavailable(site: Site, path: str, method: str = "GET", body: str = "") -
 @on_postgresql
 def test_postgresql_is_stopped_and_restarted(own_cluster: tuple[Cluster, Path]) -> None:
     server, folder = own_cluster
-    with serve(folder, DATABASE_URL=server.address()) as site:
+    with serve(folder, DATABASE_URL=server.address(), PAGE_CACHE_STALE_SECONDS="10") as site:
         cached, star = site.request(CACHED), site.request(STAR, "POST", "star=")
         server.stop()
         cached_while_down, unavailable = (

@@ -15,7 +15,7 @@ from conference.models import Edition
 from pagecache.middleware import PageCache
 from papers.models import Paper
 from tests import factories
-from tests.pagecache.wsgi_site import BODY, Site, fetch
+from tests.pagecache.wsgi_site import BODY, Clock, Site, fetch
 
 pytestmark = pytest.mark.django_db
 
@@ -164,40 +164,36 @@ def test_readers_get_the_old_page_while_one_thread_renders_the_new_one(
     assert threading.current_thread().name not in threads
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Replace the clock of the page cache."""
+    replacement = Clock()
+    monkeypatch.setattr("pagecache.clock.now", replacement.now)
+    return replacement
+
+
 @pytest.mark.usefixtures("stale")
 def test_readers_wait_for_the_new_page_after_the_stale_seconds(
-    cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
+    cache: PageCache, site: Site, paper: Paper, clock: Clock
 ) -> None:
     fetch(cache)
     factories.make_room(paper.edition)
     cache.revisions.poll()
-    now = time.monotonic()
-    monkeypatch.setattr("pagecache.entries.time", Clock(now + 10.1))
+    clock.wait(10.1)
     site.body = BODY + b"new"
     assert fetch(cache)[2] == site.body
 
 
-class Clock:
-    """A replacement of the module `time` with a fixed time, in seconds."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.mark.usefixtures("stale")
 def test_stale_seconds_count_from_the_first_of_several_changes(
-    cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
+    cache: PageCache, site: Site, paper: Paper, clock: Clock
 ) -> None:
     fetch(cache)
-    now = time.monotonic()
-    for seconds in (0.0, 6.0, 11.0):
-        monkeypatch.setattr("pagecache.revisions.time", Clock(now + seconds))
+    for seconds in (0.0, 6.0, 5.0):
+        clock.wait(seconds)
         factories.make_room(paper.edition, f"Room {seconds}")
         cache.revisions.poll()
-    monkeypatch.setattr("pagecache.entries.time", Clock(now + 12))
+    clock.wait(1.0)
     site.body = BODY + b"new"
     assert fetch(cache)[2] == site.body
 

@@ -24,6 +24,8 @@ class PurgeServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.status, self.requests = 200, list[tuple[str, dict[str, str], Any]]()
+        # Statuses of the first responses, if they differ.
+        self.statuses: list[int] = []
 
     @property
     def url(self) -> str:
@@ -40,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((f"{self.command} {self.path}", dict(self.headers), body))
-        self.send_response(self.server.status)
+        self.send_response(self.server.statuses.pop(0) if self.server.statuses else self.server.status)
         self.end_headers()
 
     def do_PURGE(self) -> None:
@@ -53,6 +55,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[PurgeServer]:
     monkeypatch.setattr(purge, "DELAY_SECONDS", 0.05)
+    monkeypatch.setattr(purge, "RETRY_SECONDS", (0.05, 0.05))
     server = PurgeServer()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -135,7 +138,7 @@ def test_pending_tags_are_combined_and_too_many_become_the_tags_of_the_site(
 
 
 @pytest.mark.parametrize("status", [403, 500])
-def test_refused_purge_is_logged_and_later_tags_are_sent(
+def test_refused_purge_is_repeated_then_an_error_and_later_tags_are_sent(
     server: PurgeServer, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.status = status
@@ -144,9 +147,18 @@ def test_refused_purge_is_logged_and_later_tags_are_sent(
     server.status = 200
     purger.add(["edition:2021"])
     purger.wait()
-    assert server.tags == [["site"], ["edition:2021"]]
-    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert server.tags == [["site"], ["site"], ["site"], ["edition:2021"]]
+    levels = [record.levelno for record in caplog.records]
+    assert levels == [logging.WARNING, logging.WARNING, logging.WARNING, logging.ERROR]
     assert f"Purging site failed: HTTP Error {status}" in caplog.text
+
+
+def test_purge_that_failed_once_is_repeated(server: PurgeServer, caplog: pytest.LogCaptureFixture) -> None:
+    server.statuses = [500]
+    purger.add(["site"])
+    purger.wait()
+    assert server.tags == [["site"], ["site"]]
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
 def test_unreachable_cache_is_logged(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:

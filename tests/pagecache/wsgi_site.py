@@ -4,6 +4,7 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
+from pagecache import clock
 from pagecache.middleware import PageCache
 
 BODY = b"<p>" + 200 * b"abcd " + b"</p>"
@@ -22,6 +23,19 @@ class Site:
         assert environ["REQUEST_METHOD"] == "GET" or "HTTP_COOKIE" in environ
         start_response(self.status, self.headers)
         return [self.body]
+
+
+class Clock:
+    """A clock of the page cache that tests can set forward."""
+
+    def __init__(self) -> None:
+        self.seconds = clock.now()
+
+    def now(self) -> float:
+        return self.seconds
+
+    def wait(self, seconds: float) -> None:
+        self.seconds += seconds
 
 
 def fetch(
