@@ -136,9 +136,10 @@ class EventWriter:
 
     def _paper(self, paper: PaperRecord) -> dict[str, object]:
         track = tidy(stated(paper.track, ""))
-        # Exports have no venue group: they link to the list of the track's papers on this site.
-        has_address = self.site and track
-        source = f"{self.site}/{self.context.edition}/papers/?track={quote(track)}" if has_address else None
+        # Exports have no venue group: they link to the list of the track's papers on this site, of the main
+        # track to that of all papers.
+        query = f"?track={quote(track)}" if track else ""
+        source = f"{self.site}/{self.context.edition}/papers/{query}" if self.site else None
         return {
             "uid": paper.uid,
             "name": escape_entities(tidy(stated(paper.title, ""))),

@@ -363,6 +363,16 @@ def test_write_row_has_every_field_in_order() -> None:
     assert oral["sourceurl"] == "https://conf.example/2026/papers/?track=Main%20talks"
 
 
+@pytest.mark.parametrize("track", ["", UNSTATED])
+def test_write_main_track_is_the_list_of_all_papers(track: Any) -> None:
+    program = sample_program()
+    (paper,) = program.papers
+    sources = written_sources(replace(program, papers=(replace(paper, track=track),)))
+
+    assert [row["sourceurl"] for row in rows_of(sources)] == ["https://conf.example/2026/papers/"] * 2
+    assert [paper.track for paper in read(sources, Context("2026", 2026, "UTC")).papers] == [""]
+
+
 def test_write_without_site_url_has_no_site_urls() -> None:
     oral, _ = rows_of(written_sources(sample_program(), Context("2026", 2026, "Asia/Seoul")))
     assert (oral["authors"][0]["url"], oral["sourceurl"]) == (None, None)
