@@ -17,6 +17,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats.spreadsheet import read_tables
+from exchange.formats.spreadsheet.bundles import unpack_tables
 from exchange.formats.spreadsheet.columns import MAX_GUESS_ROWS, guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS
 from exchange.formats.spreadsheet.mapping import (
@@ -179,7 +180,11 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
     earlier_tables = {table.key: table for table in (earlier.tables if earlier else ())}
     dialects = {table.file: TextDialect(table.separator, table.encoding) for table in earlier_tables.values()}
     grids = read_grids(
-        uploads.sources(job), findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
+        unpack_tables(uploads.sources(job), findings),
+        findings,
+        dialects=dialects,
+        max_rows=MAX_GUESS_ROWS,
+        any_encoding=True,
     )
     mappings = saved_mappings(job.edition)
     for grid in grids:

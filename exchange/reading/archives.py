@@ -2,9 +2,11 @@
 
 import io
 import lzma
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from django.utils.translation import gettext
@@ -19,8 +21,11 @@ MAX_FILES = 10_000
 # The limit for a ZIP file without folders.
 MAX_FLAT_FILES = 100
 MAX_BYTES = 200_000_000
-# macOS adds this folder next to the real files.
+# macOS adds this folder next to the real files, and names with these beginnings beside them.
 RESOURCE_FORKS = "__MACOSX"
+HIDDEN_NAMES = ("._", ".DS_Store")
+# The flag of a name in UTF-8, which macOS does not set.
+UTF8_NAME = 0x800
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # The errors that zipfile raises for a damaged or unsupported file.
 ZIP_ERRORS = (
@@ -69,9 +74,23 @@ def unpack(
 
 
 def _real_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    return [
-        member for member in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(member.filename).parts
-    ]
+    """Return the members without what macOS adds, their names composed, as people type them."""
+    members = []
+    for member in archive.infolist():
+        path = PurePosixPath(member.filename)
+        if RESOURCE_FORKS not in path.parts and not path.name.startswith(HIDDEN_NAMES):
+            member.filename = _composed_name(member)
+            members.append(member)
+    return members
+
+
+def _composed_name(member: zipfile.ZipInfo) -> str:
+    name = member.filename
+    if not member.flag_bits & UTF8_NAME:
+        # `zipfile` takes names without the flag for the encoding of DOS.
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    return unicodedata.normalize("NFC", name)
 
 
 def _members(

@@ -47,8 +47,8 @@ ENCODINGS = (
 GUESSED_LINES = 5
 # The number of characters to read at once, and to guess the separator from.
 GUESSED_CHARS = 100_000
-# The maximum number of rows of titles above the headings.
-MAX_TITLE_ROWS = 5
+# The maximum number of rows of titles and instructions above the headings.
+MAX_TITLE_ROWS = 30
 # The first characters of formulas in spreadsheets, and the prefix that prevents a cell from being one.
 FORMULA_GUARD = "'"
 FORMULA_SIGNS = frozenset((*"=+-@\t\r", FORMULA_GUARD))

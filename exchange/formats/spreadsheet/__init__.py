@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
+from exchange.formats.spreadsheet.bundles import unpack_tables
 from exchange.formats.spreadsheet.cells import rows_of
 from exchange.formats.spreadsheet.columns import fields_of_table, fill_repeated_cells, grid_headings
 from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
@@ -20,7 +21,7 @@ from exchange.formats.spreadsheet.mapping import (
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.formats.spreadsheet.row_choice import leave_out_rows
 from exchange.problems import Findings, Where
-from exchange.reading.archives import is_workbook
+from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
 from exchange.reading.grids import (
     MAX_COLUMNS,
     TEXT_EXTENSIONS,
@@ -51,7 +52,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         mapping.numbering = file_mapping.numbering
         mapping.is_markdown = mapping.is_markdown or file_mapping.is_markdown
     dialects = {table.file: TextDialect(table.separator, table.encoding) for table in mapping.tables}
-    tables = [source for source in sources if not is_mapping(source)]
+    tables = unpack_tables([source for source in sources if not is_mapping(source)], findings)
     grids = read_grids(tables, findings, dialects=dialects)
     return read_tables(grids, mapping, context, findings)
 
@@ -111,9 +112,14 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Return whether all files are tables, but for a mapping."""
+    """Return whether all files are tables or ZIP files with tables, but for a mapping."""
     tables = [source for source in sources if not is_mapping(source)]
-    return bool(tables) and all(map(_is_table, tables))
+    return bool(tables) and all(_is_table(table) or _has_table(table) for table in tables)
+
+
+def _has_table(source: Source) -> bool:
+    is_zip = source.content.startswith(ZIP_SIGNATURES) and not is_workbook(source)
+    return is_zip and any(map(_is_table, unpack_tables([source], Findings())))
 
 
 def _is_table(source: Source) -> bool:

@@ -7,7 +7,7 @@ it.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from exchange.formats.spreadsheet.cell_tests import (
@@ -22,6 +22,10 @@ from exchange.reading.papers import E_MAIL, WEB_ADDRESS
 from exchange.reading.written_times import is_full_date, looks_like_date
 
 FORUM = "forum"
+# EasyChair's tables of bids, reviews and topics of the committee name its members; others list the committee.
+MEMBER = "member#"
+PEOPLE_KEYS = frozenset(("#", "person#"))
+TITLE_KEYS = frozenset(("title", "submission#"))
 VENUE = "venue"
 # OpenReview's venue of a paper, such as "MLSys 2026 Oral". Elsewhere a venue is a place.
 VENUE_OF_PAPER = re.compile(
@@ -84,8 +88,13 @@ class Guess:
         self.has_start = any(FIELDS["start"] in BY_HEADING.get(key, ()) for key in keys)
 
     def fields(self) -> list[str]:
-        # OpenReview also exports numbers of papers, but its other files identify papers by forum.
         keys = [column.key for column in self.columns]
+        if MEMBER in keys:
+            return self.names
+        # In a list of people, such as a committee, the first number is that of the person.
+        if {*keys} >= PEOPLE_KEYS and TITLE_KEYS.isdisjoint(keys):
+            self.columns[keys.index("#")] = replace(self.columns[keys.index("#")], key="")
+        # OpenReview also exports numbers of papers, but its other files identify papers by forum.
         if FORUM in keys:
             self.names[keys.index(FORUM)] = "uid"
         self._choose(self._known, can_hold)

@@ -201,12 +201,14 @@ def _check_field(field_name: object, where: Where, path: str, findings: Findings
 
 
 def table_role(columns: Sequence[str]) -> str:
-    """Return "papers", "authors" or "sessions", or an empty text if the table cannot be read."""
-    fields = set(columns)
+    """Return "papers", "authors", "topics" or "sessions", or an empty text if the table cannot be read."""
+    fields = set(columns) - {""}
     has_author_column = {"name", "last"} & fields and columns.count("last") < 2
     if has_author_column and "uid" in fields and "authors" not in fields:
         return "authors"
-    if fields & {"title", "uid"}:
+    if fields == {"uid", "topic"}:
+        return "topics"
+    if "title" in fields or ("uid" in fields and len(fields) > 1):
         return "papers"
     return "sessions" if "session" in fields and not fields & PAPER_ONLY_FIELDS else ""
 
@@ -216,6 +218,7 @@ def describe_role(role: str) -> str:
     words = {
         "papers": gettext("One row for each paper"),
         "authors": gettext("One row for each author of a paper"),
+        "topics": gettext("One row for each topic of a paper"),
         "sessions": gettext("One row for each session"),
     }
     return words.get(role, "")

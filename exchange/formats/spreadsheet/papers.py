@@ -1,17 +1,16 @@
 """Convert rows of papers and of authors to records."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext
 
 import markup
 from exchange.files import Context
+from exchange.formats.spreadsheet.bylines import BylineReader, split_list
 from exchange.formats.spreadsheet.cell_tests import POSITION, STATUSES
 from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.fields import FIELDS, MATERIAL_FIELDS
@@ -21,18 +20,15 @@ from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     ACCEPTED,
     DECLINED,
-    E_MAIL,
     WEB_ADDRESS,
     PaperParts,
-    ParsedAuthor,
     clean_email,
     escape_markdown,
     make_uid,
-    numbered_affiliations,
     parse_authors,
     shorten_list,
 )
-from exchange.reading.values import tidy, tidy_each
+from exchange.reading.values import tidy
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -51,9 +47,8 @@ PAPER_CELLS = (
     *("track", "doi", "pages", "license", *MATERIAL_FIELDS),
 )
 TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
-LIST_SEPARATORS = ";|\n"
-PROFILE = re.compile(r"~[^\s,;|]+")
-PROFILE_SCHEME = "openreview"
+# HotCRP lists the contacts of a paper behind its authors.
+CONTACT_ONLY = "contact_only"
 # One unusual name is no sign of a wrong column.
 MIN_UNUSUAL_NAMES = 2
 
@@ -65,6 +60,7 @@ class PaperReader:
         self.context, self.findings = context, findings
         self.source: Callable[[str], str] = (lambda text: text) if is_markdown else escape_markdown
         self.parts = PaperParts(findings)
+        self.bylines = BylineReader(self.parts)
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
         self.declined: dict[str, str] = {}
@@ -77,8 +73,11 @@ class PaperReader:
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
         self.titles: dict[str, tuple[str, Where]] = {}
         self.awards: dict[str, AwardRecord] = {}
+        # The papers of contacts who are no authors.
+        self.contacts: list[str] = []
         self.author_marks: list[tuple[str, str, str, Where]] = []
         self.has_papers = False
+        self._topic_rows: dict[str, list[Row]] = defaultdict(list)
         # Rows of papers are read after those of sessions, which they may name.
         self._paper_rows: list[Row] = []
         self.known_papers = {paper.key for paper in context.known("paper")}
@@ -96,6 +95,8 @@ class PaperReader:
         for row in rows:
             if role == "authors":
                 self._add_author(row)
+            elif role == "topics":
+                self._topic_rows[make_uid(row.get("uid"))].append(row)
             elif role == "sessions" or is_program_row(row):
                 self.schedule.add_session(row)
             else:
@@ -138,7 +139,7 @@ class PaperReader:
     def _is_further_row(self, uid: str, title: str, row: Row) -> bool:
         """Return whether a row is another presentation of a paper. Report what else it says of the paper."""
         first = self._first_rows[uid]
-        other_names = {markup.fold(author.name) for author in self._names(row)}
+        other_names = {markup.fold(author.name) for author in self.bylines.names(row)}
         names = {markup.fold(author.person.name) for author in stated(self.papers[uid].authors, ())}
         has_other_title = title and fold_title(title) != fold_title(tidy(first.get("title")))
         if has_other_title or (names and other_names and names.isdisjoint(other_names)):
@@ -200,7 +201,7 @@ class PaperReader:
             more_topics += split_list(cell, is_list=True)
         keywords = [word for cell in row.all("keywords") for word in split_list(cell)]
         cleaned_keywords = (self.parts.text(word, where, "keywords") for word in (*keywords, *more_topics))
-        authors = self._authors(row)
+        authors = self.bylines.authors(row)
         return PaperRecord(
             where=where,
             uid=uid,
@@ -246,94 +247,15 @@ class PaperReader:
                 grants = (*grants, GrantRecord(where=row.where, paper=uid))
             self.awards[key] = replace(award, grants=grants)
 
-    # Authors of a paper's row
-
-    def _authors(self, row: Row) -> tuple[AuthorRecord, ...]:
-        where = row.where
-        names = self._names(row)
-        affiliations = self._affiliations(row, names)
-        orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(split_list(row.get("orcid")))
-        profiles = _for_each(names, re.split(r"[\s,;|]+", row.get("author_ids").strip()))
-        emails = self._emails(row, names)
-        return tuple(
-            self.parts.author(
-                author.name,
-                where,
-                affiliations=(*author.affiliations, *affiliations[index]),
-                corresponding=author.is_corresponding,
-                orcid=orcids[index] if index < len(orcids) else "",
-                ids=((PROFILE_SCHEME, profiles[index]),) if PROFILE.fullmatch(profiles[index]) else (),
-                email=author.email or emails[index] or profiles[index],
-            )
-            for index, author in enumerate(names)
-            # Some of several columns may be empty.
-            if author.name or len(row.all("authors")) < 2
-        )
-
-    def _emails(self, row: Row, names: list[ParsedAuthor]) -> list[str]:
-        """Return the e-mail address of each author. A single one is that of the corresponding author."""
-        if len(row.all("email")) > 1:
-            return _for_each(names, row.all("email")[: len(names)])
-        addresses = list(map(clean_email, E_MAIL.findall(row.get("email"))))
-        corresponding = [author for author in names if author.is_corresponding]
-        if len(addresses) == 1 and len(corresponding) == 1:
-            return [addresses[0] if author.is_corresponding else "" for author in names]
-        return _for_each(names, addresses)
-
-    def _names(self, row: Row) -> list[ParsedAuthor]:
-        cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
-        if len(cells) > 1:
-            # A column for each author. Empty ones are included, so that affiliations match by index.
-            return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
-        if (row.has("last") or row.has("first")) and not (cells and cells[0] and _is_one_name(row)):
-            pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
-            return [ParsedAuthor(tidy(f"{first} {last}")) for first, last in pairs if first or last]
-        cell, names = "".join(cells), row.get("author_names") or row.get("name")
-        # The column of authors may contain affiliations that a second column of bare names lacks.
-        byline = cell if "(" in cell else names or cell
-        authors = parse_authors(self.parts.text(byline, row.where, "authors"))
-        if (
-            len(authors) > 1
-            and all(author.name and " " not in author.name for author in authors)
-            and byline.isascii()
-        ):
-            message = gettext(
-                "All authors have one name only: %(cell)s. Do commas separate family and given names?"
-            )
-            self.findings.note("doubt", row.where, message, cell=byline[:60])
-        return authors
-
-    def _affiliations(self, row: Row, names: list[ParsedAuthor]) -> list[tuple[str, ...]]:
-        """Return the affiliations of each author; a row lists them in the order of the authors."""
-        no_affiliations: list[tuple[str, ...]] = [()] * len(names)
-        cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
-        if len(cells) > 1:
-            affiliations = [split_list(cell, is_list=True) for cell in cells]
-            return (affiliations + no_affiliations)[: len(names)]
-        by_number = numbered_affiliations(cells[0]) if cells else {}
-        if by_number and any(author.numbers for author in names):
-            return [tuple(by_number[key] for key in author.numbers if key in by_number) for author in names]
-        parts = [*by_number.values()] or split_affiliations(cells[0] if cells else "")
-        affiliations = [(affiliation,) for affiliation in parts]
-        if not affiliations or not names:
-            return no_affiliations
-        if len(affiliations) == 1:
-            return affiliations * len(names)
-        if len(affiliations) == len(names):
-            return affiliations
-        message = gettext(
-            "Affiliations were left out: there are %(places)d for %(names)d authors, "
-            "so it is not known whose they are."
-        )
-        self.findings.note("warning", row.where, message, places=len(affiliations), names=len(names))
-        return no_affiliations
-
     # Rows of authors
 
     def _add_author(self, row: Row) -> None:
         uid = make_uid(row.get("uid"))
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
+            return
+        if row.get("corresponding").casefold() == CONTACT_ONLY:
+            self.contacts.append(uid)
             return
         texts = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
         name = texts.get("name") or f"{texts.get('first', '')} {texts.get('last', '')}"
@@ -380,6 +302,8 @@ class PaperReader:
             if uid in self.papers:
                 authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
+        for uid, topic_rows in self._topic_rows.items():
+            self._add_topics(uid, topic_rows)
         self._mark_authors()
         self._keep_unusual_names_back()
         self._note_omissions()
@@ -393,6 +317,10 @@ class PaperReader:
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
             count, keys = len(uids), shorten_list(uids)
             self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
+        if self.contacts:
+            message = gettext("Left out because they are contacts, not authors: %(count)s (%(keys)s).")
+            count, keys = len(self.contacts), shorten_list(self.contacts)
+            self.findings.note("warning", Where(), message, count=count, keys=keys)
         if self.deleted:
             message = gettext("Left out because they are marked as deleted: %(count)s (%(keys)s).")
             count, keys = len(self.deleted), shorten_list(self.deleted)
@@ -403,6 +331,25 @@ class PaperReader:
             )
             count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
+
+    def _add_topics(self, uid: str, rows: list[Row]) -> None:
+        """Add the topics of a table with a row for each: the first is the paper's, the others keywords."""
+        if uid in self.declined or uid in self.deleted:
+            return
+        if uid not in self.papers:
+            if self.has_papers and uid not in self.known_papers:
+                message = gettext("There is no paper “%(uid)s” in these files.")
+                self.findings.problem(rows[0].where, "uid", message, uid=uid)
+                return
+            self.papers[uid] = PaperRecord(where=rows[0].where, uid=uid)
+        paper = self.papers[uid]
+        names = [self.parts.text(row.get("topic"), row.where, "topic") for row in rows]
+        topics = [name for cell in names for name in split_list(cell, is_list=True)]
+        topic = paper.topic
+        if topics and not is_stated(topic):
+            topic, *topics = self._topic(topics[0], rows[0].where), *topics[1:]
+        keywords = tuple(dict.fromkeys((*stated(paper.keywords, ()), *topics))) if topics else paper.keywords
+        self.papers[uid] = replace(paper, topic=topic, keywords=keywords)
 
     def _keep_unusual_names_back(self) -> None:
         """Publish nothing if most names of authors are unusual: another column was taken for them."""
@@ -444,32 +391,6 @@ class PaperReader:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
 
 
-def _for_each(names: list[ParsedAuthor], values: list[str]) -> list[str]:
-    """Return the values if there is one for each author, else empty ones."""
-    return values if len(values) == len(names) else [""] * len(names)
-
-
-def _is_one_name(row: Row) -> bool:
-    """Return whether a row has the parts of one name at most, such as those of a contact."""
-    return len(row.all("first")) < 2 and len(row.all("last")) < 2
-
-
-def _parse_author(cell: str) -> ParsedAuthor:
-    """Return the one author of a cell, affiliations in parentheses."""
-    authors = parse_authors(cell)
-    if len(authors) == 2 and "," in cell and "(" not in cell:
-        family, _, given = cell.partition(",")
-        return ParsedAuthor(tidy(f"{given} {family}"))
-    return authors[0] if authors else ParsedAuthor("")
-
-
-def _without_trailing_empty(cells: list[str]) -> list[str]:
-    """Return the cells up to the last that is not empty."""
-    while cells and not cells[-1]:
-        cells = cells[:-1]
-    return cells
-
-
 def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
     """Return the index of the author with this name, else of the only one with family name and initial."""
     folded_name = markup.fold(name)
@@ -485,20 +406,3 @@ def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
         if other.split()[-1:] == parts[-1:] and (len(parts) == 1 or other[:1] == folded_name[:1])
     ]
     return matches[0] if len(matches) == 1 else None
-
-
-def split_affiliations(cell: str) -> list[str]:
-    """Split affiliations at semicolons, bars or lines. Empty ones are included, as positions matter."""
-    separator = next((separator for separator in LIST_SEPARATORS if separator in cell), "")
-    parts = [tidy(part) for part in (cell.split(separator) if separator else [cell])]
-    return _without_trailing_empty(parts)
-
-
-def split_list(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
-    """Split at semicolons, bars or lines, else at commas unless `is_list`. Topics may contain commas."""
-    separators = [separator for separator in LIST_SEPARATORS if separator in cell] or (
-        [] if is_list else [","]
-    )
-    for separator in separators:
-        cell = cell.replace(separator, "\0")
-    return tidy_each(cell.split("\0"))
