@@ -11,7 +11,7 @@ from django.test import Client
 from conference.models import Edition
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
-from exchange.jobs.upload_form import detect_format
+from exchange.jobs.upload_form import detect_formats
 from exchange.reading.archives import pack_zip
 from exchange.records import Program, stated
 from papers.models import Paper
@@ -111,7 +111,7 @@ def test_all_tables_of_easychair_make_papers_with_authors_and_topics() -> None:
     messages = [note.message for note in program.notes]
     assert "Left out because of the decision “reject”: 1 (2)." in messages
     assert "Left out because they are marked as deleted: 1 (3)." in messages
-    fmt = detect_format([source])
+    (fmt,) = detect_formats([source])
     assert fmt is not None
     assert fmt.name == "spreadsheet"
 
