@@ -1,0 +1,117 @@
+"""No public address shows an unreleased value; reading the desk writes and locks no row of the program."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from api.shapes import RESOURCES
+from conference.models import Edition
+from papers.models import Paper
+from people.models import Person
+from schedule.models import Presentation, Session, UnreleasedChange
+from tests.schedule.unreleased import planned_program as program
+from tests.schedule.unreleased.test_planned_equals_released import PAGES, admin_pages
+
+pytestmark = pytest.mark.django_db
+
+# Texts of the edits that the program does not have before.
+MARKERS = ("Renamed", "The speaker is ill.", "Another title", "B17", "New session", "New talk", "New chair")
+MARKERS += ("Added person", "Late paper")
+FILES = ("schedule.ics", "schedule.xml", "schedule.json", "program.csv", "program.json", "papers.bib")
+WRITES = re.compile(r"^\s*(INSERT INTO|UPDATE|DELETE FROM) \"(\w+)\"", re.I)
+
+
+@pytest.fixture
+def waiting(edition: Edition) -> Edition:
+    program.make_program(edition)
+    program.let_changes_wait(edition)
+    return edition
+
+
+def public_paths() -> list[str]:
+    """Return the addresses of all pages about the program, files, searches, and lists and rows of the API."""
+    paths = [
+        "/2021/",
+        "/2021/papers/",
+        "/2021/posters/",
+        "/2021/talks/",
+        "/2021/changes/",
+        "/people/",
+        *PAGES,
+    ]
+    paths += ["/2021/news/feed/"]
+    paths += [f"/2021/{name}" for name in FILES]
+    models: tuple[Any, ...] = (Session, Paper)
+    for model in models:
+        paths += [row.get_absolute_url() for row in model.objects.select_related("edition")]
+    paths += [person.get_absolute_url() for person in Person.objects.all()]
+    paths += [f"/2021/rooms/hall-{number}/" for number in (1, 2, 3)]
+    for word in MARKERS:
+        paths += [f"/search/?q={word}", f"/2021/search/?q={word}", f"/api/v1/papers/?q={word}"]
+    paths += [f"/api/v1/{name}/?edition=2021" for name in RESOURCES]
+    for name, model in (("sessions", Session), ("presentations", Presentation), ("papers", Paper)):
+        paths += [f"/api/v1/{name}/2021/{uid}/" for uid in model.objects.values_list("uid", flat=True)]
+    return paths
+
+
+def answers(client: Client, paths: list[str]) -> dict[str, bytes]:
+    found = {}
+    for path in paths:
+        response = client.get(path)
+        body = b"".join(response.streaming_content) if response.streaming else response.content
+        found[path] = program.NONCES.sub(b"", b"%d %s" % (response.status_code, body))
+    return found
+
+
+def test_public_answers_do_not_change_before_the_release(
+    waiting: Edition, client: Client, admin_client: Client
+) -> None:
+    Paper.objects.filter(uid="late").update(title="Late paper")
+    paths = public_paths()
+    # Related papers come from the search index, which the first search brings up to date.
+    client.get("/2021/search/?q=paper")
+    before = answers(client, paths)
+    program.make_edits(waiting)
+    # The desk and previews show the unreleased values; nothing of that may stay behind.
+    admin_client.get(f"/admin/conference/edition/{waiting.pk}/preview/")
+    for page in (*PAGES, *admin_pages(waiting)[:6]):
+        admin_client.get(page)
+    paths = [*dict.fromkeys([*paths, *public_paths()])]
+    after = answers(client, paths)
+    new = {path: body for path, body in after.items() if path not in before}
+
+    assert {path for path in before if before[path] != after[path]} == set()
+    assert {path: body[:3] for path, body in new.items() if not body.startswith((b"404", b"410"))} == {}
+
+
+def test_reading_the_desk_writes_and_locks_no_row(waiting: Edition, admin_client: Client) -> None:
+    program.make_edits(waiting, User.objects.get(username="admin"))
+    edition = f"?edition={waiting.pk}"
+    pages = [
+        *admin_pages(waiting),
+        f"/admin/{edition}",
+        f"/admin/schedule/release/working-copy/{edition}",
+        "/admin/schedule/session/",
+        "/admin/schedule/presentation/",
+        "/admin/schedule/room/",
+        "/admin/papers/paper/",
+        f"/admin/papers/paper/{Paper.objects.get(uid='late').pk}/change/",
+        f"/admin/conference/edition/{waiting.pk}/change/",
+        "/admin/autocomplete/?app_label=schedule&model_name=presentation&field_name=session&term=s",
+    ]
+    # The index of the desk's search and the session of the account are brought up to date first.
+    admin_client.get("/admin/search/?q=session")
+    with CaptureQueriesContext(connection) as queries:
+        statuses = {page: admin_client.get(page).status_code for page in pages}
+    statements = [query["sql"] for query in queries]
+
+    assert {page: status for page, status in statuses.items() if status != 200} == {}
+    assert UnreleasedChange.objects.exists()
+    written = {match[2] for sql in statements if (match := WRITES.match(sql))}
+    assert written <= {"accounts_accountsession", "django_session"}
+    assert [sql for sql in statements if "FOR UPDATE" in sql or "FOR NO KEY UPDATE" in sql] == []
