@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content import revision
-from content.ordering import PARKED_FROM, position_sort_key, reorder
+from content.ordering import PARKED_FROM, lock_owners, position_sort_key, reorder
 from content.request_keys import parse_key
 from editorial.form_fields import KnownChoiceField, ZonedField
 
@@ -205,6 +205,7 @@ class OrderedFormSet(PartFormSet):
                 # A temporary position that no stored row has.
                 form.instance.position = 2 * PARKED_FROM + position
         with transaction.atomic(), revision.lock():
+            lock_owners(self.model, [self.instance.pk])
             saved = super().save(commit=commit)
             positions = {form.instance: position for position, form in enumerate(order, start=1)}
             if commit and any(row.position != position for row, position in positions.items()):

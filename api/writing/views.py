@@ -17,13 +17,15 @@ from api.reader import Selection
 from api.shapes import Rows
 from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
-from api.writing.bodies import Body, body_serializer, resolve_references
+from api.writing.bodies import Body, body_serializer, referenced_row, resolve_references
 from api.writing.responses import clash_warnings, etag_of, summary_of, with_references, writable_body
 from conference.models import Edition
 from content import revision
 from content.history import Origin
 from content.history.recording import recording
 from content.models import Content
+from content.ordering import is_ordered, lock_owners
+from content.write_conflicts import retry_conflicts
 from editorial.current_edition import edition_of
 from schedule.working_copy.block import open_copies
 from schedule.working_copy.rows import is_working
@@ -78,6 +80,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         row = with_references(self.resource, self.rows_at(id, edition)).first()
         return row if row is not None and self.reader.caller.may_read_in_full(row) else None
 
+    @retry_conflicts
     def create(self, request: Request) -> Response:
         caller, selection = self.authorize(request, "add"), self.selection(request)
         body = self.read_body(request, partial=False)
@@ -90,12 +93,13 @@ class ResourceViewSet(ReadOnlyViewSet):
         response["Location"] = summary_of(row)["url"]
         return response
 
+    @retry_conflicts
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller, selection = self.authorize(request, "change", id, edition), self.selection(request)
         self.read_if_match(request)
         body = self.read_body(request, partial=True)
         with self.record_changes(caller):
-            row = self.lock_row(request, id, edition, "change")
+            row = self.lock_row(request, id, edition, "change", body)
             self.check_identity(body, row)
             row_edition = edition_of(row)
             changed = {name: body[name] for name in body if getattr(row, name, None) != body[name]}
@@ -104,6 +108,7 @@ class ResourceViewSet(ReadOnlyViewSet):
             rows.change(self.resource, row, body, caller)
             return self.row_response(request, row, selection, status.HTTP_200_OK)
 
+    @retry_conflicts
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller = self.authorize(request, "delete", id, edition)
         self.selection(request)
@@ -150,13 +155,16 @@ class ResourceViewSet(ReadOnlyViewSet):
         # Proxies that compress make tags weak. They still identify the same version.
         return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
-    def lock_row(self, request: Request, id: str, edition: str | None, action: str) -> Content:
-        """Return the row, locked until the end of the transaction.
+    def lock_row(
+        self, request: Request, id: str, edition: str | None, action: str, body: Body | None = None
+    ) -> Content:
+        """Return the row, locked until the end of the transaction, as are its owner and the one in the body.
 
         Raises `WriteError` with the current version if the row has changed since the client read it.
         """
         key = self.rows_at(id, edition).values_list("pk", flat=True).first()
         all_rows: Rows = self.resource.model._base_manager.all()
+        self.lock_owners(all_rows.filter(pk=key), body or {}, edition or "")
         # Lock in a statement of its own: a statement that waits for a lock may return old values.
         locked = all_rows.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if locked.first() is None:
@@ -169,6 +177,13 @@ class ResourceViewSet(ReadOnlyViewSet):
             message = _("This has changed since you read it. “current” is the current version.")
             raise WriteError(code, message, current=response.data)
         return row
+
+    def lock_owners(self, rows: Rows, body: Body, edition: str) -> None:
+        """Lock the owner of an ordered row, and the one to which the body moves it, both at once."""
+        if is_ordered(model := self.resource.model):
+            name = model.siblings_of
+            target = referenced_row(self.resource, name, body, self.reader, edition)
+            lock_owners(model, [*rows.values_list(f"{name}_id", flat=True), target.pk if target else None])
 
     # Bodies
 
