@@ -54,8 +54,11 @@ def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[st
     return {"default": {"OPTIONS": options}}
 
 
-def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
-    """Return the settings of a database, for concurrent writers on SQLite, and for PgBouncer."""
+def safe_database(config: dict[str, Any], pgbouncer: bool, lock_seconds: int) -> dict[str, Any]:
+    """Return the settings of a database, for concurrent writers on SQLite, and for PgBouncer.
+
+    `lock_seconds`: how long a statement waits for the lock of another transaction; 0 means without limit.
+    """
     if config["ENGINE"].endswith("sqlite3"):
         # With WAL, readers never wait for writers. With IMMEDIATE, writers take the lock when they begin.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8000;"
@@ -67,8 +70,9 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     defaults: dict[str, object] = {"connect_timeout": 5}
     if not pgbouncer:
         # Compiling a query with many subqueries takes PostgreSQL seconds, running it milliseconds. PgBouncer
-        # refuses this parameter, so docs/deploying.md sets it in the database.
-        defaults["options"] = f"-c jit=off {os.environ.get('PGOPTIONS', '')}".strip()
+        # refuses these parameters, so docs/deploying.md sets them in the database.
+        own = f"-c jit=off -c lock_timeout={lock_seconds}s"
+        defaults["options"] = f"{own} {os.environ.get('PGOPTIONS', '')}".strip()
     config["OPTIONS"] = defaults | config.get("OPTIONS", {})
     return config
 

@@ -96,10 +96,15 @@ TEMPLATES = [
 # With PgBouncer in front of PostgreSQL, each transaction may use another server connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)
 database: dict[str, object] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
-DATABASES = {"default": safe_database(database, PGBOUNCER)}
+# How long a write waits for the transaction of another one, in seconds.
+DATABASE_LOCK_TIMEOUT: int = env.int("DATABASE_LOCK_TIMEOUT", 10)
+DATABASES = {"default": safe_database(database, PGBOUNCER, DATABASE_LOCK_TIMEOUT)}
 if env.str("DATABASE_REPLICA_URL", ""):
     replica: dict[str, object] = env.dj_db_url("DATABASE_REPLICA_URL")
-    DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
+    DATABASES["replica"] = {
+        **safe_database(replica, PGBOUNCER, DATABASE_LOCK_TIMEOUT),
+        "TEST": {"MIRROR": "default"},
+    }
     DATABASE_ROUTERS = ["content.replica.ReplicaRouter"]
 
 # The cache that all processes share; without it each process has its own.

@@ -17,7 +17,7 @@ from django.db.models import Case, QuerySet, Value, When
 
 from content import revision
 from content.history import recording
-from content.ordering import close_gaps, is_ordered, owner_keys
+from content.ordering import close_gaps, is_ordered, lock_owners, owner_keys
 from content.row_values import BATCH_ROWS, PARKED_FROM, UPDATE_BATCH_ROWS, to_json_value
 from content.unreleased import diversion
 
@@ -137,6 +137,9 @@ def write(lines: list[BulkChange]) -> None:
     moved_keys = [line.row.pk for line in lines if position_fields & line.values.keys()]
     with recording.single_change_set(), revision.lock():
         old_owners = owner_keys(model, moved_keys) if is_ordered(model) else set()
+        if is_ordered(model):
+            new_owners = (line.values.get(model.siblings_of) for line in lines)
+            lock_owners(model, [*old_owners, *(owner.pk for owner in new_owners if owner)])
         differing_rows: dict[tuple[str, ...], list[tuple[Content, Values]]] = {}
         for values, rows in _group_by_values(lines):
             if len(rows) > 1 and not values.keys() & {*model.derived_from}:

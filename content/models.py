@@ -13,7 +13,7 @@ from content import deletion, revision
 from content.history import ChangeSet, RowChange, ShownChange, recording
 from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
-from content.ordering import close_gaps, is_ordered
+from content.ordering import close_gaps, is_ordered, lock_owners_to_save
 from content.revision import SiteRevision
 from content.row_values import (
     Values,
@@ -93,6 +93,8 @@ class Content(models.Model):
             update_fields = {*update_fields, *self.derived_fields}
         self.derive()
         with recording.single_change_set() as log:
+            if isinstance(self, Ordered):
+                self.take_position(update_fields)
             before = self._stored_values(update_fields)
             tied_editions = self._tied_editions(before)
             super().save(
@@ -208,10 +210,14 @@ class Ordered(models.Model):
     class Meta:
         abstract = True
 
-    def save(self, *args: object, **kwargs: Any) -> None:
+    def take_position(self, update_fields: Collection[str] | None) -> None:
+        """Lock the owner before the row is written, and put a row without a position at the end."""
+        written = {"position", self.siblings_of}
+        if self.position and update_fields is not None and written.isdisjoint(update_fields):
+            return
+        lock_owners_to_save(self)
         if not self.position:
             self.position = self.next_position()
-        super().save(*args, **kwargs)
 
     def next_position(self) -> int:
         """Return the position at the end of its siblings."""

@@ -123,6 +123,12 @@ def published_rows(model: type[models.Model], relation: str, at: datetime | None
     return manager.published(at)
 
 
+def in_order(rows: Any, lock: bool) -> dict[int, int]:
+    """Return positions by key from rows of (position, key), in order."""
+    rows = rows.select_for_update(no_key=True, of=("self",)) if lock else rows
+    return {key: position for position, key in sorted(rows)}
+
+
 class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     """A queryset whose bulk changes derive text and advance revisions as single saves do."""
 
@@ -187,9 +193,9 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         """Return the rows that belong to a row by the foreign key `name`."""
         return self.filter(**{name: owner})
 
-    def positions(self) -> dict[int, int]:
-        """Return the positions of ordered rows by key, in order."""
-        return dict(self.order_by("position", "pk").values_list("pk", "position"))
+    def positions(self, *, lock: bool = False) -> dict[int, int]:
+        """Return the positions of ordered rows by key, in order; `lock` the rows by key until the end."""
+        return in_order(self.order_by("pk").values_list("position", "pk"), lock)
 
     def set_positions(self, positions: Mapping[int, int]) -> None:
         """Set the positions of these rows, by key. They are unique in between too."""

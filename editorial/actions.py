@@ -23,9 +23,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from content import bulk, revision
+from content.array_lookup import AnyOf
 from content.bulk import BulkChange, BulkPlan, Values, defer_long_texts, plan_changes
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
+from content.ordering import lock_owners_of
 from editorial.access import ScopedAdmin
 
 if TYPE_CHECKING:
@@ -101,10 +103,11 @@ class BulkAction(ABC):
             model_admin.get_queryset(request).filter(pk__in=chosen), *self.long_texts(model_admin.model)
         )
         if CONFIRMED in request.POST:
+            lock_owners_of(model_admin.model._base_manager.filter(AnyOf("pk", positions)))
             rows = rows.select_for_update(of=("self",))
         changeable: list[Model] = []
         refused: list[Model] = []
-        for row in sorted(rows.order_by(), key=lambda row: positions.get(row.pk, 0)):
+        for row in sorted(rows.order_by("pk"), key=lambda row: positions.get(row.pk, 0)):
             (changeable if model_admin.may_change_all_fields(request, row) else refused).append(row)
         return changeable, refused
 

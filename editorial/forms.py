@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content import revision
-from content.ordering import position_sort_key, reorder
+from content.ordering import lock_owners, position_sort_key, reorder
 from content.request_keys import parse_key
 from content.row_values import PARKED_FROM
 from content.unreleased import plan
@@ -212,6 +212,7 @@ class OrderedFormSet(PartFormSet):
                 # A temporary position that no stored row has.
                 form.instance.position = 2 * PARKED_FROM + position
         with transaction.atomic(), revision.lock():
+            lock_owners(self.model, [self.instance.pk])
             saved = super().save(commit=commit)
             positions = {form.instance: position for position, form in enumerate(order, start=1)}
             if commit and any(row.position != position for row, position in positions.items()):

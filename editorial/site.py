@@ -23,6 +23,7 @@ from accounts.access_scope import access_of
 from accounts.sign_in_views import AccountPages
 from content.actor import acting_as
 from content.editions import get_edition_model
+from content.write_conflicts import retry_conflicts
 from editorial.current_edition import (
     LIST_FILTER,
     choose_edition,
@@ -57,6 +58,13 @@ class ChoicesView(AutocompleteJsonView):
         rows = rows.complex_filter(self.source_field.get_limit_choices_to())
         matching, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
         return matching
+
+
+def is_one_transaction(request: HttpRequest) -> bool:
+    """Return whether a request writes by one of Django's pages of a row or a list, in one transaction."""
+    url_name = request.resolver_match.url_name if request.resolver_match else None
+    page = (url_name or "").rpartition("_")[2]
+    return request.method == "POST" and page in ("add", "change", "delete", "changelist")
 
 
 class DeskSite(AccountPages):
@@ -144,7 +152,9 @@ class DeskSite(AccountPages):
 
         @wraps(inner)
         def recorded_view(request: HttpRequest, *args: object, **kwargs: object) -> Any:
-            call = partial(inner, request, *args, **kwargs)
+            call: Callable[[], Any] = partial(inner, request, *args, **kwargs)
+            if is_one_transaction(request):
+                call = retry_conflicts(call)
             with acting_as("form", request.user):
                 return call()
 

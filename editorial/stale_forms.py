@@ -16,6 +16,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from content.history.timeline import RowLabels, field_label, referenced_keys, shown_value, word_diff
+from content.ordering import lock_owners_of
 from content.request_keys import parse_key
 from content.versions import (
     CHOICE,
@@ -90,6 +91,7 @@ class StaleAdmin[M: Model = Model](ScopedAdmin[M]):
         key = unquote(object_id)
         if self.get_object(request, key) is None:
             return None
+        lock_owners_of(self.model._base_manager.filter(pk=key))
         self.model._base_manager.select_for_update().order_by("pk").filter(pk=key).first()
         row = self.get_object(request, key)
         if row is None or not self.has_change_permission(request, row):
@@ -120,6 +122,7 @@ class StaleAdmin[M: Model = Model](ScopedAdmin[M]):
         keys = [key for key in map(parse_key, self._get_edited_object_pks(request, prefix)) if key]
         # Treat rows that the user may not see as deleted.
         visible_keys = self.get_queryset(request).filter(pk__in=keys).values("pk")
+        lock_owners_of(self.model._base_manager.filter(pk__in=visible_keys))
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=visible_keys).order_by("pk"))
         current_marks = row_marks(formset_class, rows, prefix)
         shown_marks = read_marks(token) or {}

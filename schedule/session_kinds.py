@@ -193,7 +193,7 @@ class SessionKind(Ordered, Content):
         if errors:
             raise ValidationError(errors)
 
-    def save(self, *args: object, **kwargs: object) -> None:
+    def save(self, *args: Any, **kwargs: Any) -> None:
         is_new = self._state.adding
         with single_change_set():
             super().save(*args, **kwargs)

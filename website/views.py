@@ -16,12 +16,14 @@ from conference.cards import Picture, card_response
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content.pagination import BadParameter
+from content.write_conflicts import is_blocked
 from website.context_processors import home_head
 from website.edition_home import home_context
 from website.front_page import front_page_context
 
 # The seconds after which clients may retry.
 RETRY_AFTER = "30"
+RETRY_AFTER_LOCK = "5"
 API_PREFIX = "/api/"
 
 
@@ -69,11 +71,17 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return a 500 page, or a 503 with `Retry-After` if the database is unavailable."""
-    is_unavailable = isinstance(sys.exception(), OperationalError | InterfaceError)
+    error = sys.exception()
+    is_unavailable = isinstance(error, OperationalError | InterfaceError)
+    is_locked = isinstance(error, OperationalError) and is_blocked(error)
     status = 503 if is_unavailable else 500
-    headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_unavailable else {}
+    wait = RETRY_AFTER_LOCK if is_locked else RETRY_AFTER
+    headers = {"Retry-After": wait, "Cache-Control": "no-store"} if is_unavailable else {}
     if request.path.startswith(API_PREFIX):
         message = _("The site is temporarily unavailable.") if is_unavailable else _("Something went wrong.")
+        if is_locked:
+            message = _("Someone else is saving the same data. Nothing was saved: try again in a moment.")
         return JsonResponse({"detail": message}, status=status, headers=headers)
     # Render without the request, because the context processors may have failed.
-    return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)
+    page = loader.get_template(f"{status}.html").render({"is_locked": is_locked})
+    return HttpResponse(page, status=status, headers=headers)

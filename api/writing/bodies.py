@@ -212,6 +212,17 @@ def resolve_references(resource: Resource, body: Body, reader: Reader, edition: 
         raise InvalidBodyError(errors)
 
 
+def referenced_row(
+    resource: Resource, column: str, body: Body, reader: Reader, edition: str
+) -> models.Model | None:
+    """Return the row that a column of a body references, before `resolve_references`; `None` if unknown."""
+    for container, key, _path, target in references_in(resource, body):
+        if container is body and key == column:
+            found = rows_by_reference(target, [container[key]], reader, edition)
+            return found.get(full_reference(target, container[key], edition))
+    return None
+
+
 def full_reference(target: str, name: tuple[str, str], edition: str) -> tuple[str, str]:
     """Return edition and id of a reference; the edition is empty for rows of the whole site."""
     return (name[0] or edition if RESOURCES[target].edition else "", name[1])
@@ -219,7 +230,7 @@ def full_reference(target: str, name: tuple[str, str], edition: str) -> tuple[st
 
 def rows_by_reference(
     target: str, names: list[tuple[str, str]], reader: Reader, edition: str
-) -> dict[tuple[str, str], object]:
+) -> dict[tuple[str, str], models.Model]:
     """Return the referenced rows that the reader may see, by full reference. One query."""
     resource = RESOURCES[target]
     references = {full_reference(target, name, edition) for name in names}

@@ -18,7 +18,7 @@ from api.reader import Selection
 from api.shapes import Rows
 from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
-from api.writing.bodies import Body, body_serializer, resolve_references
+from api.writing.bodies import Body, body_serializer, referenced_row, resolve_references
 from api.writing.responses import clash_warnings, etag_of, summary_of, with_references, writable_body
 from api.writing.unreleased import add_unreleased, change_since, describe
 from conference.models import Edition
@@ -26,6 +26,8 @@ from content import revision
 from content.history import Origin
 from content.history.recording import recording
 from content.models import Content
+from content.ordering import is_ordered, lock_owners
+from content.write_conflicts import retry_conflicts
 from editorial.current_edition import edition_of
 
 
@@ -53,6 +55,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         row = with_references(self.resource, self.rows_at(id, edition)).first()
         return row if row is not None and self.reader.caller.may_read_in_full(row) else None
 
+    @retry_conflicts
     def create(self, request: Request) -> Response:
         caller, selection = self.authorize(request, "add"), self.selection(request)
         body, started_at = self.read_body(request, partial=False), timezone.now()
@@ -65,12 +68,13 @@ class ResourceViewSet(ReadOnlyViewSet):
         response["Location"] = summary_of(row)["url"]
         return response
 
+    @retry_conflicts
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller, selection = self.authorize(request, "change", id, edition), self.selection(request)
         self.read_if_match(request)
         body, started_at = self.read_body(request, partial=True), timezone.now()
         with self.record_changes(caller):
-            row = self.lock_row(request, id, edition, "change")
+            row = self.lock_row(request, id, edition, "change", body)
             self.check_identity(body, row)
             row_edition = edition_of(row)
             resolve_references(self.resource, body, self.reader, row_edition.slug if row_edition else "")
@@ -78,6 +82,7 @@ class ResourceViewSet(ReadOnlyViewSet):
             response = self.row_response(request, row, selection, status.HTTP_200_OK)
             return add_unreleased(response, change_since(started_at, row))
 
+    @retry_conflicts
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
         caller = self.authorize(request, "delete", id, edition)
         self.selection(request)
@@ -126,13 +131,16 @@ class ResourceViewSet(ReadOnlyViewSet):
         # Proxies that compress make tags weak. They still identify the same version.
         return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
-    def lock_row(self, request: Request, id: str, edition: str | None, action: str) -> Content:
-        """Return the row, locked until the end of the transaction.
+    def lock_row(
+        self, request: Request, id: str, edition: str | None, action: str, body: Body | None = None
+    ) -> Content:
+        """Return the row, locked until the end of the transaction, as are its owner and the one in the body.
 
         Raises `WriteError` with the current version if the row has changed since the client read it.
         """
         key = self.rows_at(id, edition).values_list("pk", flat=True).first()
         all_rows: Rows = self.resource.model._base_manager.all()
+        self.lock_owners(all_rows.filter(pk=key), body or {}, edition or "")
         # Lock in a statement of its own: a statement that waits for a lock may return old values.
         locked = all_rows.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if locked.first() is None:
@@ -145,6 +153,13 @@ class ResourceViewSet(ReadOnlyViewSet):
             message = _("This has changed since you read it. “current” is the current version.")
             raise WriteError(code, message, current=response.data)
         return row
+
+    def lock_owners(self, rows: Rows, body: Body, edition: str) -> None:
+        """Lock the owner of an ordered row, and the one to which the body moves it, both at once."""
+        if is_ordered(model := self.resource.model):
+            name = model.siblings_of
+            target = referenced_row(self.resource, name, body, self.reader, edition)
+            lock_owners(model, [*rows.values_list(f"{name}_id", flat=True), target.pk if target else None])
 
     # Bodies
 

@@ -24,7 +24,7 @@ from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from content.history.removal import Removal, RowKeys
 from content.models import Content, Ordered
-from content.ordering import close_gaps, is_ordered, owner_keys
+from content.ordering import close_gaps, is_ordered, lock_all_owners, owner_keys
 from content.row_values import (
     BATCH_ROWS,
     PARKED_FROM,
@@ -433,6 +433,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         to_restore = [step for step in single_steps if step.kind == "bring back"]
         changed_steps = [step for step in single_steps if step.kind == "change"]
         moved_steps = [step for step in changed_steps if bulk.POSITION in step.pairs]
+        lock_all_owners(_owners_by_model(moved_steps))
         for model, keys in keys_by_model(moved_steps).items():
             # Rows that change places get temporary positions, as these may be unique.
             rows = model._default_manager.filter(pk__in=keys)

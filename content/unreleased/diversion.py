@@ -15,6 +15,7 @@ from django.utils import timezone
 from content.actor import current_actor
 from content.array_lookup import AnyOf
 from content.history.recording import single_change_set
+from content.ordering import is_ordered
 from content.row_values import (
     BATCH_ROWS,
     UPDATE_BATCH_ROWS,
@@ -306,6 +307,8 @@ def save_existing(
         remember(row)
         return
     with single_change_set():
+        if is_ordered(type(row)):
+            row.take_position(names)
         kept = hold_back([row], names).get(row.pk, {})
         with keeping({row.pk: kept}, [row]):
             words = _written_names(row, names, kept) if kept else names

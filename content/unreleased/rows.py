@@ -11,8 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.array_lookup import AnyOf
 from content.history.recording import single_change_set
-from content.ordering import is_ordered
-from content.querysets import ContentQuerySet
+from content.querysets import ContentQuerySet, in_order
 from content.unreleased import diversion, plan
 
 
@@ -34,8 +33,6 @@ class Releasable(models.Model):
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
         names = None if update_fields is None else {*update_fields}
-        if is_ordered(type(self)) and not vars(self)["position"]:
-            vars(self)["position"] = self.next_position()  # type: ignore[attr-defined]
 
         def write(written: Collection[str] | None) -> None:
             with plan.settled():
@@ -117,9 +114,8 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
         rows = self.matching(**{name: owner.pk}).standing()
         return rows.order_by(self.value("position"), "pk") if hasattr(self.model, "siblings_of") else rows
 
-    def positions(self) -> dict[int, int]:
-        rows = self.order_by(self.value("position"), "pk")
-        return dict(rows.values_list("pk", self.value("position")))
+    def positions(self, *, lock: bool = False) -> dict[int, int]:
+        return in_order(self.order_by("pk").values_list(self.value("position"), "pk"), lock)
 
     # Writing
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.history.timeline import word_diff
 from content.models import Content
-from content.ordering import move_to
+from content.ordering import lock_owners_of, move_to
 from content.unreleased.plan import planned
 from content.versions import value_mark
 from editorial.access import ScopedAdmin, access_for
@@ -166,6 +166,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             model = KINDS[kind].model
             for batch in in_batches(sorted(row_keys)):
                 if is_locking:
+                    lock_owners_of(model._base_manager.filter(pk__in=batch))
                     locked = model._base_manager.select_for_update().order_by("pk")
                     list(locked.filter(pk__in=batch).values_list("pk"))
                 rows = access.rows(model._default_manager.filter(pk__in=batch), "change")

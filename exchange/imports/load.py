@@ -17,6 +17,7 @@ from conference.models import Conference, Edition
 from content import revision
 from content.history import Origin, recording
 from content.unreleased.plan import planned, publishing
+from content.write_conflicts import is_blocked, is_write_conflict, retry_conflicts
 from exchange.imports.compare import OUTCOMES, ImportPlan, ProgressCallback, compare
 from exchange.imports.distant_dates import describe_distant_dates
 from exchange.imports.emails import missing_emails
@@ -70,6 +71,7 @@ class Report:
         }
 
 
+@retry_conflicts
 def load(
     program: Program,
     edition_slug: str,
@@ -141,6 +143,11 @@ def load(
             error,
         ) from error
     except OperationalError as error:
+        if is_write_conflict(error):
+            # The caller repeats the transaction.
+            raise
+        if is_blocked(error):
+            raise _database_error(gettext("Someone else is changing the same rows."), error) from error
         raise _database_error(gettext("The database isn’t available or isn’t set up."), error) from error
     return report
 

@@ -15,6 +15,7 @@ from content.array_lookup import AnyOf
 from content.history import recording
 from content.history.recording import record_link_changes
 from content.models import Content
+from content.ordering import lock_owners
 from content.row_values import PARKED_FROM
 from exchange.imports.compare import ImportPlan, ProgressCallback, RowPlan
 from exchange.imports.kinds import (
@@ -152,6 +153,7 @@ def _write_person_lists(steps: Sequence[RowPlan]) -> None:
 
 def _write_batch(listing: Listing, new_lists: dict[int, list[PartRow]]) -> None:
     """Replace the lists of these owners, which are given by primary key."""
+    lock_owners(listing.model, new_lists)
     current = _current_rows(listing, new_lists)
     new_parts: list[PartRow] = []
     kept_parts: list[PartRow] = []

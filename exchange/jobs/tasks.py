@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.history.makers import made_by
+from content.write_conflicts import retry_conflicts
 from exchange.files import Source
 from exchange.formats import readable
 from exchange.imports.compare import ImportPlan
@@ -112,16 +113,22 @@ def _preview(job: ImportJob, progress: ProgressWriter) -> None:
 
 def _write(job: ImportJob, progress: ProgressWriter) -> None:
     try:
-        with transaction.atomic(), made_by(job.uploaded_by_id):
-            report = _load(job, progress)
-            # Change the state in the transaction of the import, so that they are committed together.
-            _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
+        _write_program(job, progress)
     except ChangedError:
         _change_state(job, State.READING, before=State.WRITING, is_again=True)
         _preview(job, progress)
         return
     PlannedRow.objects.filter(job=job).delete()
     job.upload_parts.all().delete()
+
+
+@retry_conflicts
+@transaction.atomic
+def _write_program(job: ImportJob, progress: ProgressWriter) -> None:
+    with made_by(job.uploaded_by_id):
+        report = _load(job, progress)
+    # Change the state in the transaction of the import, so that they are committed together.
+    _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
 
 
 def _load(job: ImportJob, progress: ProgressWriter, *, dry_run: bool = False) -> Report:

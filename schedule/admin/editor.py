@@ -22,9 +22,11 @@ from content.actor import acting_as
 from content.history import ChangeSet, Origin
 from content.history.recording import Log, single_change_set
 from content.history.timeline import change_set_rows
+from content.ordering import lock_owners_of
 from content.request_keys import parse_key
 from content.unreleased.plan import planned
 from content.versions import CHOICE, MINE, THEIRS, Seen, read_marks, sign_marks
+from content.write_conflicts import retry_conflicts
 from editorial.access import access_for
 from editorial.current_edition import chosen_edition, working_on
 from editorial.history_views import UNDO_REDIRECTS
@@ -245,11 +247,14 @@ class PlanPage[S: Edition | Session](ABC):
             return page.render(saved_changes(request, page.edition))
 
     @classmethod
+    @retry_conflicts
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
         """Save the whole plan, or save nothing and show the reasons."""
         with one_change_set(request) as log:
             # Lock these rows until the transaction ends.
-            list(cls.rows_to_lock(request, subject).select_for_update().order_by("pk").values("pk"))
+            rows = cls.rows_to_lock(request, subject)
+            lock_owners_of(rows)
+            list(rows.select_for_update().order_by("pk").values("pk"))
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied

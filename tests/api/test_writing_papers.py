@@ -322,7 +322,8 @@ def test_query_count_does_not_grow_with_the_authors(
         writer.create("papers", **body)
     version = writer.get("papers/2021/big/")["ETag"]
     swapped = {"title": "Bigger", "authors": author_list(*reversed(people))}
-    with django_assert_num_queries(55):
+    # PostgreSQL also locks the paper for its authors: when some are deleted and when they are reordered.
+    with django_assert_num_queries(59 if connection.features.has_select_for_update else 55):
         writer.request("patch", "papers/2021/big/", swapped, 200, HTTP_IF_MATCH=version)
     assert author_rows(Paper.objects.get()) == [*enumerate(reversed(people), start=1)]
 

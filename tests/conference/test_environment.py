@@ -147,10 +147,12 @@ def test_postgresql_compiles_no_query() -> None:
 def test_pgbouncer_gets_no_options_that_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGOPTIONS", "-c work_mem=8MB")
     config = {"ENGINE": "django.db.backends.postgresql"}
-    direct, pooled = (safe_database({**config}, is_pgbouncer)["OPTIONS"] for is_pgbouncer in (False, True))
+    direct, pooled = (
+        safe_database({**config}, is_pgbouncer, 10)["OPTIONS"] for is_pgbouncer in (False, True)
+    )
 
     assert pooled == {"connect_timeout": 5}
-    assert direct == {"connect_timeout": 5, "options": "-c jit=off -c work_mem=8MB"}
+    assert direct == {"connect_timeout": 5, "options": "-c jit=off -c lock_timeout=10s -c work_mem=8MB"}
 
 
 def test_empty_folder_of_files_is_the_default_one(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
 
 
 def test_sqlite_settings_allow_concurrent_writers() -> None:
-    options = safe_database({"ENGINE": "django.db.backends.sqlite3"}, False)["OPTIONS"]
+    options = safe_database({"ENGINE": "django.db.backends.sqlite3"}, False, 10)["OPTIONS"]
 
     assert (options["transaction_mode"], options["timeout"]) == ("IMMEDIATE", 20)
     assert "journal_mode=WAL" in options["init_command"]

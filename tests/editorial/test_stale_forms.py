@@ -282,7 +282,8 @@ def test_query_count_is_the_same_for_1_and_3_rows(chair: Client, edition: Editio
             assert chair.post(admin_url(paper, "change"), data).status_code == 302
         counts.append(len(queries))
 
-    assert counts == [38, 38]
+    # PostgreSQL also locks the paper for its authors and for its materials.
+    assert counts == ([40, 40] if connection.features.has_select_for_update else [38, 38])
 
 
 def test_forged_token_is_rejected(chair: Client, edition: Edition) -> None:

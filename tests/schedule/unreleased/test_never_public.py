@@ -20,8 +20,10 @@ from tests.schedule.unreleased.test_planned_equals_released import PAGES, admin_
 pytestmark = pytest.mark.django_db
 
 # Texts of the edits that the program does not have before.
-MARKERS = ("Renamed", "The speaker is ill.", "Another title", "B17", "New session", "New talk", "New chair")
-MARKERS += ("Added person", "Late paper")
+MARKERS = (
+    *("Renamed", "The speaker is ill.", "Another title", "B17", "New session", "New talk", "New chair"),
+    *("Added person", "Late paper"),
+)
 FILES = ("schedule.ics", "schedule.xml", "schedule.json", "program.csv", "program.json", "papers.bib")
 WRITES = re.compile(r"^\s*(INSERT INTO|UPDATE|DELETE FROM) \"(\w+)\"", re.I)
 
@@ -62,7 +64,7 @@ def public_paths() -> list[str]:
 def answers(client: Client, paths: list[str]) -> dict[str, bytes]:
     found = {}
     for path in paths:
-        response = client.get(path)
+        response: Any = client.get(path)
         body = b"".join(response.streaming_content) if response.streaming else response.content
         found[path] = program.NONCES.sub(b"", b"%d %s" % (response.status_code, body))
     return found
