@@ -92,7 +92,6 @@ class NoteReader:
     def __init__(self, findings: Findings) -> None:
         self.findings, self.parts = findings, PaperParts(findings)
         self.papers: dict[str, PaperRecord] = {}
-        self.omitted: dict[str, list[str]] = defaultdict(list)
         self.undecided: list[str] = []
         # The papers that not everyone may read, and those of which not everyone may read a field, by field.
         self.hidden: list[str] = []
@@ -113,9 +112,9 @@ class NoteReader:
         elif row.get("replyto") or row.get("id", key) != key:
             self.reply_count += 1
         elif row.get("ddate"):
-            self.omitted["deleted"].append(key)
+            self._note_omission(gettext("deleted"), key, where)
         elif reason := omission_reason(content):
-            self.omitted[reason].append(key)
+            self._note_omission(reason, key, where)
         elif openreview_uid(key) in self.papers:
             message = gettext("This note is in the files twice; the first was taken.")
             self.findings.note("repeat", where, message)
@@ -158,12 +157,12 @@ class NoteReader:
             materials=materials(content, key),
         )
 
+    def _note_omission(self, reason: str, key: str, where: Where) -> None:
+        # The reason is part of the pattern, so that reasons are grouped apart.
+        message = gettext("Left out because it is %(reason)s: %(key)s.").replace("%(reason)s", reason)
+        self.findings.note("warning", where, message, key=short(key))
+
     def note_omissions(self) -> None:
-        for reason, keys in sorted(self.omitted.items()):
-            message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).")
-            self.findings.note(
-                "warning", Where(), message, reason=reason, count=len(keys), keys=shorten_list(keys)
-            )
         if self.reply_count:
             message = gettext("Left out because they are reviews, comments or decisions: %(replies)s notes.")
             self.findings.note("warning", Where(), message, replies=self.reply_count)

@@ -26,7 +26,7 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid, shorten_list
+from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid
 from exchange.reading.textfiles import decode, is_too_large
 from exchange.reading.values import check_program, tidy, tidy_each
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
@@ -157,18 +157,14 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     papers = [paper for source in sources for paper in reader.papers(source)]
     if not (papers or findings.has_problems):
         findings.problem(Where(), "", gettext("There is no entry of a paper in the file."))
-    if reader.books:
-        message = gettext("Left out because they are whole volumes: %(keys)s.")
-        findings.note("warning", Where(), message, keys=shorten_list(reader.books))
     return check_program(Program(papers=tuple(papers)), findings)
 
 
 class EntryReader:
-    """Converter of the entries of files to papers. `books`: the keys of skipped entries of whole volumes."""
+    """Converter of the entries of files to papers."""
 
     def __init__(self, context: Context, findings: Findings) -> None:
         self.context, self.findings, self.parts = context, findings, PaperParts(findings)
-        self.books: list[str] = []
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         if is_too_large(source, MAX_BYTES, self.findings):
@@ -183,10 +179,11 @@ class EntryReader:
         for block in library.failed_blocks:
             self._report_failed_block(block, source.name)
         for entry in library.entries:
+            where = Where(source.name, _describe_place(entry.start_line, entry.key))
             if entry.entry_type.lower() in VOLUME_TYPES:
-                self.books.append(short(entry.key))
+                message = gettext("Left out because it is a whole volume.")
+                self.findings.note("warning", where, message)
             else:
-                where = Where(source.name, _describe_place(entry.start_line, entry.key))
                 values: dict[str, set[str]] = defaultdict(set)
                 for field in entry.fields:
                     values[field.key.lower()].add(str(field.value))

@@ -168,7 +168,7 @@ class EventReader:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
         # People by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
-        self.unread_answer_count = self.omitted_count = 0
+        self.unread_answer_count = 0
         self.photos: dict[str, PhotoRecord] = {}
         # Of each event: its start, the day that lists it, and the hour at which that day begins.
         self.listed_events: list[tuple[datetime, date, int]] = []
@@ -209,7 +209,8 @@ class EventReader:
         """Read one event, listed under a room and a day."""
         state = raw.line("state").lower()
         if state in OMITTED_STATES:
-            self.omitted_count += 1
+            message = gettext("The event was left out because it is %(state)s.")
+            self.findings.note("warning", raw.where, message, state=state)
             return
         uid, start = self._uid(raw), self._start(raw, day, day_start)
         title, subtitle = raw.line("title"), raw.line("subtitle")
@@ -380,9 +381,6 @@ class EventReader:
 
     def note_omissions(self, where: Where) -> None:
         """Report what was left out, and which types of events become kinds of sessions."""
-        if self.omitted_count:
-            message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
-            self.findings.note("warning", where, message, count=self.omitted_count)
         if self.kinds:
             types = ", ".join(f"{kind.name} ({kind.counts_as})" for kind in self.kinds.values())
             message = gettext(

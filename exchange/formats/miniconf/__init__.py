@@ -16,7 +16,7 @@ from exchange.files import Context, Format, Source
 from exchange.formats.miniconf.conference_json import ConferenceReader, is_conference
 from exchange.formats.miniconf.events import CHAIR_FIELDS
 from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
-from exchange.formats.miniconf.rows import SiteRow, Times, clean_title, read_json_texts
+from exchange.formats.miniconf.rows import STARTS, SiteRow, Times, clean_title, read_json_texts
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpack
@@ -148,6 +148,7 @@ class SiteReader:
         has_talks = bool(columns & {"speakers", "speaker"}) and not EVENT_TABLE_NAMES.match(
             PurePath(sheet.where.file).stem
         )
+        has_talks = has_talks and columns.isdisjoint(STARTS)
         (sessions.add_talks if has_talks else sessions.add_table)(sheet)
         self.read_count += 1
 

@@ -8,9 +8,12 @@ from datetime import datetime
 from pathlib import PurePath
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
+from django.utils.translation import gettext
+
 from exchange.formats.miniconf.collector import SessionCollector
 from exchange.formats.miniconf.events import Event, chair_roles
 from exchange.formats.miniconf.rows import SiteRow, clean_title
+from exchange.problems import short
 from exchange.reading.papers import guess_session_kind, make_uid
 from exchange.reading.values import slug, tidy
 from exchange.records import SessionRecord, stated
@@ -39,6 +42,7 @@ class CalendarReader:
         self.sessions, self.findings = sessions, sessions.findings
         has_days = any(row.text("view") == "day" for row in rows)
         self.rows = [row for row in rows if not (has_days and row.text("view") == "week")]
+        self.places = {row.where for row in self.rows}
         # Events without a time. Two of one uid are both kept, and reported later.
         self.events = list(events)
         self.event_by_uid = {event.uid: event for event in reversed(events)}
@@ -122,6 +126,10 @@ class CalendarReader:
     def _complete(self, session: SessionRecord, row: SiteRow) -> None:
         """Add to a session of another file what only its row in the calendar says: room and chairs."""
         room = self.sessions.add_room(row.room)
+        if session.where in self.places:
+            message = gettext("“%(title)s” is listed at this time before (%(place)s); taken once.")
+            values = {"title": short(str(session.title)), "place": session.where}
+            self.findings.note("repeat", row.where, message, **values)
         known_roles = stated(session.roles, ())
         names = {role.person.name for role in known_roles if role.role == "chair"}
         chairs = tuple(role for role in chair_roles(row) if role.person.name not in names)

@@ -3,7 +3,9 @@
 import re
 from collections import defaultdict
 
-from exchange.problems import Findings
+from django.utils.translation import gettext
+
+from exchange.problems import Findings, short
 from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, make_uid
 from exchange.reading.sheets import Sheet, SheetRow
 from exchange.reading.values import tidy, tidy_each
@@ -36,7 +38,11 @@ class PaperReader:
 
     def add_paper(self, paper: PaperRecord) -> bool:
         """Add a paper, and return False if it is there already. Another one of its uid is reported later."""
-        if self.papers.get(paper.uid) == paper:
+        known = self.papers.get(paper.uid)
+        if known == paper:
+            message = gettext("The paper %(uid)s is listed before (%(place)s); taken once.")
+            values = {"uid": short(paper.uid), "place": known.where}
+            self.parts.findings.note("repeat", paper.where, message, **values)
             return False
         key = paper.uid if paper.uid not in self.papers else f"{paper.uid} {paper.where}"
         self.papers[key] = paper

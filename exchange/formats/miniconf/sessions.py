@@ -238,12 +238,17 @@ class SessionReader(SessionCollector):
                 names = {role.person.name for role in roles if role.role == "chair"}
                 new_chairs = [role for role in chairs if role.person.name not in names]
                 self.replace_session(session, replace(session, roles=(*roles, *new_chairs)))
+                for name in names & {role.person.name for role in chairs}:
+                    message = gettext("%(name)s is listed twice as a chair; taken once.")
+                    self.findings.note("repeat", row.where, message, name=short(name))
             elif chairs:
                 message = gettext(
                     "No file has the session “%(name)s”, so its chairs were left out: %(chairs)s."
                 )
                 names_text = ", ".join(role.person.name for role in chairs)
                 self.findings.note("warning", row.where, message, name=short(name), chairs=names_text)
+            else:
+                self.findings.note("warning", row.where, gettext("Left out: the row names no chair."))
 
 
 def rows_of_sheet(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:

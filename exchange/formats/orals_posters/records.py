@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, count
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -93,18 +94,15 @@ def group_by_paper(events: Sequence[InputRow]) -> list[list[InputRow]]:
 
 
 def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
-    """Return authors and repeated ones: with the same id, or the same name if one of them has no id."""
+    """Return authors and repeated ones, which have the same id."""
     distinct: list[EventAuthor] = []
     repeats: list[EventAuthor] = []
     ids: set[int] = set()
-    ids_by_name: dict[str, set[int | None]] = {}
     for author in authors:
-        namesakes = ids_by_name.get(author.name, set())
-        if author.id in ids or (namesakes and (author.id is None or None in namesakes)):
+        if author.id in ids:
             repeats.append(author)
             continue
         distinct.append(author)
-        ids_by_name.setdefault(author.name, set()).add(author.id)
         if author.id is not None:
             ids.add(author.id)
     return distinct, repeats
@@ -163,7 +161,8 @@ class PaperReader:
             if [author.name for author in self._distinct_authors(other)] != names:
                 message = gettext("Event %(id)s lists other authors. Those of event %(taken)s were taken.")
                 self.findings.note("warning", other.where, message, id=other.id, taken=main.id)
-        for name in sorted(name for name, count in Counter(names).items() if count > 1):
+        name_counts = Counter(author.name for author in authors if author.id is not None)
+        for name in sorted(name for name in name_counts if name_counts[name] > 1):
             message = gettext(
                 "Two authors are called %(name)s and have different numbers. They were taken as two people."
             )
@@ -224,7 +223,9 @@ class SessionReader:
         for group in groups.values():
             name = self._session_name(group)
             # Distinguish sessions of one title and time by room, independent of the order in the file.
-            self._add_session(group, slug(f"{name} {group[0].room}") if names[name] > 1 else name)
+            uid = slug(f"{name} {group[0].room}") if names[name] > 1 else name
+            numbered = (f"{uid}-{number}" for number in count(2))
+            self._add_session(group, next(key for key in chain([uid], numbered) if key not in self.sessions))
 
     def _session_name(self, events: Sequence[InputRow]) -> str:
         """Return the key of a session: its number, else its title and day, of posters also the time."""
@@ -292,8 +293,8 @@ def _session_times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
     """
     slots = [(event.start, event.end) for event in events if event.start and event.end]
     starts = [event.start for event in events if event.start]
-    for slot, count in Counter(slots).most_common(1):
-        if 2 * count > len(starts):
+    for slot, slot_count in Counter(slots).most_common(1):
+        if 2 * slot_count > len(starts):
             return slot
     return min(starts), max([event.end for event in events if event.end] + starts)
 

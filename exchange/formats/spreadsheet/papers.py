@@ -63,7 +63,7 @@ class PaperReader:
         self.bylines = BylineReader(self.parts)
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
-        self.declined: dict[str, str] = {}
+        self.declined: set[str] = set()
         # The papers that a column marks as deleted.
         self.deleted: list[str] = []
         # Whether the first row of a paper declines it, and its place.
@@ -112,6 +112,8 @@ class PaperReader:
             return
         if row.get("deleted").casefold() in TRUE_WORDS:
             self.deleted.append(uid)
+            message = gettext("Left out because it is marked as deleted: %(key)s.")
+            self.findings.note("warning", row.where, message, key=short(uid))
             return
         word = self._find_rejection(row)
         was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
@@ -122,7 +124,11 @@ class PaperReader:
             self.findings.problem(row.where, "decision", message, uid=uid, place=first_where)
             return
         if word:
-            self.declined[uid] = word
+            self.declined.add(uid)
+            # The word is part of the pattern, so that decisions are grouped apart.
+            message = gettext("Left out because of the decision “%(word)s”: %(key)s.")
+            message = message.replace("%(word)s", short(tidy(word)).replace("%", "%%"))
+            self.findings.note("warning", row.where, message, key=short(uid))
             return
         if uid in self.papers:
             if not self._is_further_row(uid, title, row):
@@ -310,20 +316,13 @@ class PaperReader:
         return tuple(self.papers.values())
 
     def _note_omissions(self) -> None:
-        groups: dict[str, list[str]] = defaultdict(list)
-        for uid, word in self.declined.items():
-            groups[tidy(word)].append(uid)
-        for word, uids in sorted(groups.items()):
-            message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
-            count, keys = len(uids), shorten_list(uids)
-            self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
+        for uid in self.authors.keys() & {*self.declined, *self.deleted}:
+            for _, author in self.authors[uid]:
+                message = gettext("The author was left out with the paper %(key)s.")
+                self.findings.note("warning", author.where, message, key=short(uid))
         if self.contacts:
             message = gettext("Left out because they are contacts, not authors: %(count)s (%(keys)s).")
             count, keys = len(self.contacts), shorten_list(self.contacts)
-            self.findings.note("warning", Where(), message, count=count, keys=keys)
-        if self.deleted:
-            message = gettext("Left out because they are marked as deleted: %(count)s (%(keys)s).")
-            count, keys = len(self.deleted), shorten_list(self.deleted)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
         if self.undecided:
             message = gettext(

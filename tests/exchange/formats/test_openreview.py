@@ -96,7 +96,7 @@ def test_paper_that_was_not_accepted_is_left_out_with_a_note(venue: str, venueid
     program = read({"notes": [note("a"), note("b", venue=venue, venueid=venueid)], "count": 2})
 
     assert [paper.uid for paper in program.papers] == ["a"]
-    assert [note.message for note in program.notes] == [f"Left out because {reason}: 1 (b)."]
+    assert [note.message for note in program.notes] == [f"Left out because it is {reason}: b."]
 
 
 @pytest.mark.parametrize("word", ["oral", "spotlight", "poster"])
@@ -118,7 +118,7 @@ def test_reviews_and_deleted_notes_are_counted() -> None:
 
     assert [paper.uid for paper in program.papers] == ["a"]
     assert [note.message for note in program.notes] == [
-        "Left out because deleted: 1 (d).",
+        "Left out because it is deleted: d.",
         "Left out because they are reviews, comments or decisions: 1 notes.",
     ]
 

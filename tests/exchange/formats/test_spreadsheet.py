@@ -82,7 +82,8 @@ def test_easychair_workbook_is_read() -> None:
             "A mapping file can say what they are."
         ),
         "papers.xlsx: Committee: This sheet holds no papers and no authors; it was left out.",
-        ": Left out because of the decision “reject”: 1 (2).",
+        "papers.xlsx: Submissions, row 3: Left out because of the decision “reject”: 2.",
+        "papers.xlsx: Authors, row 4: The author was left out with the paper 2.",
     ]
 
 
@@ -305,7 +306,8 @@ def test_trap_42_papers_that_easychair_marks_as_deleted_are_left_out(mark: str) 
 
     assert [(paper.uid, paper.status) for paper in program.papers] == [("1", "published"), ("3", "published")]
     assert [remark.message for remark in program.notes] == [
-        "Left out because they are marked as deleted: 1 (2)."
+        "Left out because it is marked as deleted: 2.",
+        "The author was left out with the paper 2.",
     ]
 
 
