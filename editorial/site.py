@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, wraps
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
