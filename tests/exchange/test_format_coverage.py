@@ -26,6 +26,7 @@ from tests.exchange.programs import START, complete_program, complete_session, c
 DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
 COMPLETE = ("program_json", "tables", "xlsx")
 PICTURE = "it is a file, which a text file cannot contain; it is uploaded again by hand"
+WAITS = "what waits for a release is not public, and files hold what is"
 PART_OF_PERSON = "`PersonRecord` has a list of them"
 CHAIR_DECISION = "it is a decision of the chairs of this site about two rows, which no file distinguishes"
 # Content models that are neither a kind of record nor a list in one.
@@ -38,6 +39,7 @@ EXEMPT_MODELS = {
     "people.PersonIdentifier": PART_OF_PERSON,
     "people.PersonDistinction": CHAIR_DECISION,
     "people.InstitutionDistinction": CHAIR_DECISION,
+    "schedule.UnreleasedChange": WAITS,
     "schedule.Release": (
         "it records what this site announced and when, like history, so it is not true of another site;"
         " pages, feeds and the API show it"
@@ -57,6 +59,11 @@ EXEMPT_FIELDS = {
     "people.Person.merged_into": "merged people are not exported; files name the remaining one",
     "papers.Paper.teaser": PICTURE,
     "papers.Paper.thumbnail": "it is generated from the teaser or a PDF",
+    "papers.Paper.on_release": WAITS,
+    "schedule.Presentation.on_release": WAITS,
+    "schedule.Session.on_release": WAITS,
+    "schedule.SessionRole.on_release": WAITS,
+    "schedule.Speaker.on_release": WAITS,
     "papers.Paper.announced_at": "it is when this site first showed the paper; it belongs to releases",
 }
 # Fields of list rows that records express in another way, and the way.

@@ -95,7 +95,7 @@ def test_list_query_count_is_the_same_for_1_and_3_pairs(
         counts.append((len(queries), len(page.context["cl"].result_list)))
 
     assert counts == [(counts[0][0], 1), (counts[0][0], 3)]
-    assert counts[0][0] == 13
+    assert counts[0][0] == 14
 
 
 def test_comparison_query_count_is_the_same_for_2_and_3_people(
@@ -112,7 +112,7 @@ def test_comparison_query_count_is_the_same_for_2_and_3_people(
         make.make_paper(edition, [third, second])
 
         assert [column.row for column in page.context["comparison"].columns] == rows
-    assert query_counts == [12, 12]
+    assert query_counts == [13, 13]
 
 
 def test_merge_from_the_list_and_its_revert(admin_client: Client, edition: Edition) -> None:
