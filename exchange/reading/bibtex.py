@@ -7,7 +7,7 @@ are ignored.
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import (
@@ -28,7 +28,14 @@ from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid
 from exchange.reading.textfiles import decode, is_too_large
-from exchange.reading.values import check_program, tidy, tidy_each
+from exchange.reading.values import (
+    MAX_AUTHORS,
+    MAX_TEXT_CHARS,
+    InvalidValueError,
+    check_program,
+    tidy,
+    tidy_each,
+)
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 from markup.tex import WORDS
 
@@ -64,6 +71,10 @@ commands.add_context_category(
     ],
 )
 decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
+
+
+class RepetitionError(InvalidValueError):
+    """The abbreviations of a file add too many characters to it."""
 
 
 class IncompleteError(ValueError):
@@ -126,29 +137,68 @@ def _replace_emphasis_marks(text: str, emphasis: str, strong: str) -> str:
 
 
 MAX_BYTES = 50_000_000
+FIELDS = frozenset(("title", "abstract", "keywords", "pages", "doi", "author", "pdf", "url"))
 VOLUME_TYPES = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
 DOI = re.compile(r"10\.\d{4,9}/\S+")
-MAX_AUTHORS = 5_000
+# What the uses of abbreviations may add to a file: some hundred characters for each of 100,000 entries.
+MAX_REPEATED_CHARS = 20_000_000
+# Signs of TeX take the decoder 40 microseconds each. A text of a paper has about one in a hundred characters.
+MAX_TEX_SIGNS, CHARS_PER_TEX_SIGN = 100_000, 50
+# An entry that cannot be read takes more than a kilobyte. Real ones have three hundred characters and more.
+MAX_ENTRIES, CHARS_PER_ENTRY = 20_000, 20
+VALUE_SIGNS = re.compile(r"\\.|[{}\"#]", re.DOTALL)
 # The parser logs every entry that fails; the import reports them as problems.
 logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
 
-def resolve_value(raw: str, strings: Mapping[str, str]) -> str:
-    """Return the text of a value: parts joined at `#`, delimiters removed, @string names resolved."""
-    parts, depth, is_quoted = [""], 0, False
-    for piece in re.findall(r"\\.|[{}\"#]|[^\\{}\"#]+|\\", raw, re.DOTALL):
-        depth += {"{": 1, "}": -1}.get(piece, 0)
-        is_quoted ^= piece == '"' and not depth
-        if piece == "#" and not depth and not is_quoted:
-            parts.append("")
-        else:
-            parts[-1] += piece
-    return "".join(_resolve_part(part.strip(), strings) for part in parts)
+class Abbreviations:
+    """The texts that `@string` names. They may repeat each other, so what they add to a file is limited."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.chars_left = MAX_REPEATED_CHARS
+
+    def resolve(self, raw: str) -> str:
+        """Return the text of a value: parts joined at `#`, delimiters removed, names replaced.
+
+        Raises `InvalidValueError` before a text is too long, and `RepetitionError` before the file is.
+        """
+        parts = [self._resolve_part(part.strip()) for part in _split_value(raw)]
+        if sum(map(len, parts)) > MAX_TEXT_CHARS:
+            message = gettext(
+                "The text has more than %(most)d characters, with the abbreviations (@string) in it. "
+                "Shorten it."
+            )
+            raise InvalidValueError(message, most=MAX_TEXT_CHARS)
+        return "".join(parts)
+
+    def _resolve_part(self, part: str) -> str:
+        if len(part) > 1 and part[0] + part[-1] in ('""', "{}"):
+            return part[1:-1]
+        text = self.texts.get(part.lower())
+        if text is None:
+            return part
+        self.chars_left -= len(text)
+        if self.chars_left < 0:
+            message = gettext(
+                "Up to this text, the abbreviations (@string) of the file add more than %(most)d characters. "
+                "Shorten them, or split the file."
+            )
+            raise RepetitionError(message, most=MAX_REPEATED_CHARS)
+        return text
 
 
-def _resolve_part(part: str, strings: Mapping[str, str]) -> str:
-    is_delimited = len(part) > 1 and part[0] + part[-1] in ('""', "{}")
-    return part[1:-1] if is_delimited else strings.get(part.lower(), part)
+def _split_value(raw: str) -> list[str]:
+    """Return the parts of a value between the signs `#` outside of braces and quotation marks."""
+    starts, depth, is_quoted = [0], 0, False
+    for match in VALUE_SIGNS.finditer(raw):
+        sign = match[0]
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        is_quoted ^= sign == '"' and not depth
+        if sign == "#" and not depth and not is_quoted:
+            starts.append(match.end())
+    ends = [start - 1 for start in starts[1:]]
+    return [raw[start:end] for start, end in zip(starts, [*ends, len(raw)], strict=True)]
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -165,6 +215,8 @@ class EntryReader:
 
     def __init__(self, context: Context, findings: Findings) -> None:
         self.context, self.findings, self.parts = context, findings, PaperParts(findings)
+        # The signs of TeX that may still be decoded.
+        self.signs_left = MAX_TEX_SIGNS
 
     def papers(self, source: Source) -> Iterable[PaperRecord]:
         if is_too_large(source, MAX_BYTES, self.findings):
@@ -172,10 +224,17 @@ class EntryReader:
         text = decode(source, self.findings, advice=gettext("Save it in the encoding UTF-8."))
         if text is None:
             return
+        if text.count("@") > MAX_ENTRIES + len(text) // CHARS_PER_ENTRY:
+            message = gettext("The file begins entries (@) too often for its length. Is it BibTeX?")
+            self.findings.problem(Where(source.name), "", message)
+            return
+        self.signs_left = MAX_TEX_SIGNS + len(text) // CHARS_PER_TEX_SIGN
         library = parse_string(text, parse_stack=[])
-        strings: dict[str, str] = {}
+        abbreviations = Abbreviations()
         for string in library.strings:
-            strings[string.key.lower()] = resolve_value(string.value, strings)
+            where = Where(source.name, _describe_place(string.start_line, string.key))
+            value = self._resolve(string.value, abbreviations, where, "@string")
+            abbreviations.texts[string.key.lower()] = value
         for block in library.failed_blocks:
             self._report_failed_block(block, source.name)
         for entry in library.entries:
@@ -190,9 +249,22 @@ class EntryReader:
                 if repeated_names := [name for name, texts in values.items() if len(texts) > 1]:
                     self._report_repeated_fields(where, repeated_names)
                 fields = {
-                    field.key.lower(): resolve_value(str(field.value), strings) for field in entry.fields
+                    name: self._resolve(raw, abbreviations, where, name)
+                    for name, texts in values.items()
+                    for raw in texts
+                    if name in FIELDS
                 }
                 yield self._paper(entry.key, fields, where)
+
+    def _resolve(self, raw: str, abbreviations: Abbreviations, where: Where, name: str) -> str:
+        """Return the text of a value, or its beginning with a problem. A file that repeats too much ends."""
+        try:
+            return abbreviations.resolve(raw)
+        except InvalidValueError as error:
+            self.findings.problem(where, name, str(error))
+            if isinstance(error, RepetitionError):
+                self.findings.raise_problems()
+            return short(raw)
 
     def _report_failed_block(self, block: ParsingFailedBlock, file_name: str) -> None:
         ignored_block = getattr(block, "ignore_error_block", None)
@@ -234,6 +306,14 @@ class EntryReader:
         )
 
     def _text(self, tex: str, where: Where, name: str, *, is_plain: bool = False) -> str:
+        self.signs_left -= sum(1 for _ in TEX_SYNTAX.finditer(tex))
+        if self.signs_left < 0:
+            message = gettext(
+                "Up to this text, the file has more commands, braces and accents of TeX than references do. "
+                "Write accents as Unicode, or split the file."
+            )
+            self.findings.problem(where, name, message)
+            self.findings.raise_problems()
         try:
             text = decode_tex(tex, is_plain=is_plain)
         except IncompleteError:
@@ -249,7 +329,7 @@ class EntryReader:
 
     def _authors(self, value: str, where: Where) -> tuple[AuthorRecord, ...]:
         authors = []
-        for name in split_multiple_persons_names(value)[:MAX_AUTHORS]:
+        for name in split_multiple_persons_names(value)[: MAX_AUTHORS + 1]:
             if name.strip().lower() == "others":
                 message = gettext("The list of authors ends in “and others”: it is not complete.")
                 self.findings.note("doubt", where, message)

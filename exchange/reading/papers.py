@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.problems import Findings, Where
-from exchange.reading.values import UID, clean_text, slug, tidy, tidy_each
+from exchange.reading.values import MAX_AUTHORS, UID, clean_text, slug, tidy, tidy_each
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
 # The lengths are limited so that a long text is scanned in linear time.
@@ -181,7 +181,6 @@ PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 LETTER = re.compile(r"[^\W\d_]")
 NAME_SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
 CONJUNCTION = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
-MAX_AUTHORS = 5_000
 MAX_MARK_CHARS = 200
 
 
@@ -209,7 +208,7 @@ def parse_authors(cell: str) -> list[ParsedAuthor]:
             affiliation_by_number[match[1]] = tidy(match[2])
         elif part.strip(" ,;*"):
             parts.append(part)
-    return [_parse_author(part, affiliation_by_number) for part in parts[:MAX_AUTHORS]]
+    return [_parse_author(part, affiliation_by_number) for part in parts[: MAX_AUTHORS + 1]]
 
 
 def numbered_affiliations(cell: str) -> dict[str, str]:

@@ -35,6 +35,9 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d(:\d\d)?)?\Z")
+# As `content.fields` has it, so that longer texts are refused before they are compared and rendered.
+MAX_TEXT_CHARS = 200_000
+MAX_AUTHORS = 5_000
 YEAR_RANGE = range(1900, 2201)
 INTEGER_RANGE = range(-(2**31), 2**31)
 
@@ -59,7 +62,11 @@ def remove_control_characters(text: str) -> str:
 
 
 def clean_text(text: str, where: Where, name: str, findings: Findings) -> str:
-    """Return the text without control characters, and report invalid ones."""
+    """Return the text without control characters, and report invalid and too long ones."""
+    if len(text) > MAX_TEXT_CHARS:
+        message = gettext("The text has more than %(most)d characters. Shorten it.")
+        findings.problem(where, name, message, most=MAX_TEXT_CHARS)
+        return text[:MAX_TEXT_CHARS]
     try:
         cleaned = remove_control_characters(text)
     except InvalidValueError as error:
@@ -202,6 +209,10 @@ def check_program(program: Program, findings: Findings) -> Program:
     _check_edition(program, findings)
     for name in RECORD_LISTS:
         _check_keys(getattr(program, name), findings)
+    for paper in program.papers:
+        if len(stated(paper.authors, ())) > MAX_AUTHORS:
+            message = gettext("The paper has more than %(most)d authors. Is this one paper?")
+            findings.problem(paper.where, "authors", message, most=MAX_AUTHORS)
     titled_records: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
     for record in titled_records:
         if is_stated(record.title) and not record.title.strip():

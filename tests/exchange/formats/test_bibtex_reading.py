@@ -4,6 +4,7 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import bibtex
+from exchange.problems import ProgramError
 from exchange.reading.bibtex import decode_tex
 from exchange.records import MaterialRecord, Program, stated
 from tests.exchange.outputs import reported_problems, written_content
@@ -176,3 +177,15 @@ def test_trap_15_title_round_trips(title: str) -> None:
 )
 def test_unreadable_entry_is_reported(content: str, message: str) -> None:
     assert reported_problems(read, content)[0].strip() == message
+
+
+def test_abbreviations_that_repeat_each_other_are_refused_while_they_grow() -> None:
+    strings = [f"@string{{a{n}={' # '.join([f'a{n - 1}'] * 10)}}}" for n in range(1, 8)]
+    text = "\n".join(['@string{a0="lol"}', *strings, "@inproceedings{k,title=a7,author={A B}}"])
+    with pytest.raises(ProgramError) as error:
+        read(text)
+
+    assert str(error.value.problems[0]) == (
+        "x.bib, line 6 (a5), @string: The text has more than 200000 characters, with the abbreviations "
+        "(@string) in it. Shorten it."
+    )
