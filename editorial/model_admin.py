@@ -351,9 +351,13 @@ class ContentAdmin[M: Model = Any](
     @contextmanager
     def planned_rows(self, request: HttpRequest, rows: QuerySet[M]) -> Iterator[None]:
         """Let an action read and change the planned state of rows of one edition."""
-        is_releasable = issubclass(self.model, Releasable)
-        keys = [*rows.order_by().values_list("edition", flat=True).distinct()[:2]] if is_releasable else []
-        edition = get_edition_model()._base_manager.get(pk=keys[0]) if len(keys) == 1 else None
+        edition_keys: list[int] = []
+        if issubclass(self.model, Releasable):
+            lookup = self.model.edition_lookup  # type: ignore[attr-defined]
+            edition_keys = [*rows.order_by().values_list(lookup, flat=True).distinct()[:2]]
+        edition = (
+            get_edition_model()._base_manager.get(pk=edition_keys[0]) if len(edition_keys) == 1 else None
+        )
         with self.planned_state(request, edition):
             yield
 
