@@ -290,7 +290,7 @@ def test_query_count_is_the_same_for_1_and_3_rows(admin_client: Client, rows: in
     admin_client.get(address(session))
     with CaptureQueriesContext(connection) as queries:
         assert admin_client.get(address(session)).status_code == 200
-    assert len(queries) == 7
+    assert len(queries) == 8
 
 
 def test_page_of_an_empty_session_says_so(admin_client: Client) -> None:
