@@ -80,7 +80,7 @@ def program(
 
         from bench import generate
         from conference.models import Edition
-        from content.table_statistics import analyze
+        from operations.table_statistics import analyze
         from search.models import Document
 
         call_command("migrate", verbosity=0)

@@ -9,10 +9,10 @@ class OperationsConfig(AppConfig):
     verbose_name = _("Operations")
 
     def ready(self) -> None:
-        from content.table_statistics import analyze
         from exchange.imports.load import after_import
         from operations.indexing.update import refresh
         from operations.monitoring import notes
+        from operations.table_statistics import analyze
         from people.duplicates.storage import search_all
         from search.freshness import UPDATES
 

@@ -96,7 +96,9 @@ def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q
         Q(pk__in=own_creations.values("object_id"))
         | Q(pk__in=team_creations.values("object_id")) & ~used_elsewhere
     )
-    # A merge gives a row the private fields of others.
+    if model is not Person:
+        return entered
+    # A merge gives a person the private fields of others.
     others = model._base_manager.filter(merged_into__isnull=False).exclude(entered).order_by()
     return entered & ~Q(pk__in=others.values("merged_into"))
 

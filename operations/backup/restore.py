@@ -26,8 +26,8 @@ from django.db.models import Model
 
 from conference.models import Edition
 from content.revision import SiteRevision
-from content.table_statistics import analyze
 from operations.backup.archive import Archive, BadArchiveError, archived_models, stored_fields
+from operations.table_statistics import analyze
 
 BATCH_ROWS = 500
 

@@ -252,5 +252,5 @@ def test_query_count_of_members_page_does_not_grow_with_members(
     for number in range(2):
         invite(owner, edition)
         add_member(f"more{number}", edition, Role.EDITOR)
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             owner.get(MEMBERS)

@@ -430,7 +430,7 @@ def test_page_query_count_is_the_same_for_1_and_3_authors(
         import_records(paper(uid, *(f"Ann {n}" for n in range(size))))
         Paper.objects.get(uid=uid).authorships.all().delete()
         import_records(paper(uid, *(f"Ann {n}" for n in range(size)), "New Nu"))
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             admin_client.get(conflict_url(Conflict.objects.latest("pk")))
 
 
@@ -446,7 +446,7 @@ def test_page_query_count_is_the_same_for_2_and_4_committee_members(
     CommitteeRole.objects.all().delete()
     for names in (("Ada", "Bo"), ("Ada", "Bo", "Cy", "Di")):
         import_committee(*names)
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(13):
             page = admin_client.get(conflict_url(Conflict.objects.get()))
         lines = [f"{number}. Chair: {name}" for number, name in enumerate(names, start=1)]
         assert strip_tags(page.context["sides"]["theirs"]).splitlines() == lines

@@ -37,7 +37,7 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 from django.test import Client, override_settings
 from papers.models import Paper
-from tests.content.test_table_statistics import papers_in_statistics
+from tests.operations.test_table_statistics import papers_in_statistics
 print(papers_in_statistics() == Paper.objects.count())
 call_command("verify", verbosity=0)
 user = authenticate(username="chair", password="correct horse")
