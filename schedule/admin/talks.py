@@ -106,7 +106,7 @@ class LineupRow(PlannedTalk[Times]):
     @property
     def state(self) -> str:
         status = self.talk.status
-        return "" if status == Status.PUBLISHED else str(Status(status).label)
+        return "" if status == Status.PUBLISHED else str(dict(Status.choices).get(status, status))
 
     @property
     def values(self) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from editorial.lists import files_of
 from exchange.exports.agenda_files import KINDS
 from exchange.models import ImportJob, PlannedRow, UploadPart
 from people.models import Invitation, PersonName
+from schedule.models import Session
 from schedule.releases import announce
+from schedule.unreleased.models import ReleasePlan, UnreleasedChange
 from tests import factories as make
 from tests.access.permission_table import MODELS, PAGES
 from tests.access.site_url_table import URL_KINDS
@@ -52,8 +54,21 @@ def attacked_world(number: int) -> World:
     invitation_fields = {"role": "viewer", "name": "A", "email": "a@example.org", "digest": "x"}
     Invitation.objects.create(edition=world.edition, expires_at=make.PAST, **invitation_fields)
     store_payloads([*rows.values(), make.make_page(world.edition, slug="conduct")], number)
+    rows |= unreleased_rows(rows["schedule.session"], number)
     announce(world.edition, make.PAST)
     return world
+
+
+def unreleased_rows(session: Session, number: int) -> dict[str, models.Model]:
+    """Store a change of a title that waits and the plan of its release, with payloads in its texts."""
+    text = fill(Session._meta.get_field("title"), number)
+    plan = ReleasePlan.objects.create(
+        edition=session.edition, changes_wait=False, waits_by=text, planned_by=text, refusal=text
+    )
+    change = UnreleasedChange.objects.create(
+        edition=session.edition, session=session, values={"title": text}, began={"title": text}, by_name=text
+    )
+    return {"schedule.releaseplan": plan, "schedule.unreleasedchange": change}
 
 
 def store_payloads(rows: list[models.Model], number: int) -> None:

@@ -31,7 +31,7 @@ FORMATTED_FIELDS = {
     "color",
     "orcid",
 }
-FORMATTED_FIELDS |= {"language", "isbn", "issn", "license", "data_license"}
+FORMATTED_FIELDS |= {"language", "isbn", "issn", "license", "data_license", "publication"}
 URL_FIELDS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
 URL_FIELDS |= {"map_url", "registration_url"}
 
