@@ -202,6 +202,7 @@ def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage
         admin_url(Paper.objects.order_by("pk")[0], "change"),
         admin_url(session, "change"),
     ]
+    waiting = UnreleasedChange.objects.count()
     page, issues_by_path = open_desk(), {}
     for path in paths:
         response = page.goto(path)
@@ -210,6 +211,6 @@ def test_desk_pages_have_no_axe_violations(edition: Edition, open_desk: OpenPage
         issues_by_path[path] = display_issues(page, [*DESK_DISPLAYS, (DESKTOP, "dark"), (PHONE, "light")])
 
     assert ReleasePlan.objects.get().changes_wait
-    assert UnreleasedChange.objects.count() == 1
+    assert UnreleasedChange.objects.count() == waiting > 0
     assert Presentation.objects.count() == 1
     assert {path: issues for path, issues in issues_by_path.items() if issues} == {}

@@ -491,6 +491,38 @@ def map_the_columns_of_a_table(visitor: Visitor) -> None:
     assert ImportJob.objects.get().state == "ready"
 
 
+def import_two_titles(visitor: Visitor, *titles: str) -> None:
+    make.make_edition()
+    visitor.sign_in_and_go(UPLOAD)
+    visitor.page.locator("textarea[name=pasted]").fill("\n".join(["Title\tSession start", *titles]))
+    visitor.submit()
+    visitor.page.wait_for_url("**/change/")
+    visitor.submit("button[value=map]")
+    visitor.page.wait_for_load_state()
+
+
+@posts("admin/exchange/importjob/ready.html 2")
+def leave_a_row_out_of_a_preview(visitor: Visitor) -> None:
+    import_two_titles(visitor, "On n bodies\t", "On two bodies\t")
+    visitor.page.locator("input[name=left_out]").first.check()
+    visitor.submit("button[value=leave_out]")
+    visitor.page.wait_for_load_state()
+    visitor.submit("button[value=confirm]")
+    expect(visitor.page.locator(".import-done")).to_be_visible()
+
+    assert [paper.title for paper in Paper.objects.all()] == ["On two bodies"]
+
+
+@posts("admin/exchange/importjob/refused.html")
+def leave_a_row_out_of_a_refused_table(visitor: Visitor) -> None:
+    import_two_titles(visitor, "On n bodies\tyesterday", "On two bodies\t")
+    visitor.page.locator("input[name=left_out]").first.check()
+    visitor.submit("button[value=leave_out]")
+    visitor.page.wait_for_load_state()
+
+    assert ImportJob.objects.get().state == "ready"
+
+
 @posts("admin/exchange/importjob/_again.html")
 def discard_a_refused_import(visitor: Visitor) -> None:
     make.make_edition()
