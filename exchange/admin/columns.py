@@ -1,7 +1,9 @@
 """The page on which the columns of a spreadsheet are mapped, before it is read as a program."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Model
@@ -17,7 +19,7 @@ from editorial.access import ScopedAdmin
 from editorial.current_edition import format_moment
 from editorial.sections import DeskSection
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
-from exchange.formats.spreadsheet.mapping import describe_role
+from exchange.formats.spreadsheet.mapping import MAX_PREFIX_CHARS, describe_role
 from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
 from exchange.imports.known_rows import reading_context
 from exchange.jobs.column_choice import (
@@ -59,13 +61,10 @@ def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     return can_continue
 
 
-def leave_out_rows(job: ImportJob, request: HttpRequest) -> bool:
-    """Store the ticked rows as left out. Return whether there are any."""
+def without_ticked_rows(job: ImportJob, request: HttpRequest) -> dict[str, Any]:
+    """Return the columns of a job that leave out the ticked rows, too; empty if none is ticked."""
     choice = ColumnChoice.from_job(job)
-    has_rows = add_left_out_rows(choice, request.POST.getlist("left_out"))
-    if has_rows:
-        choice.store(job)
-    return has_rows
+    return asdict(choice) if add_left_out_rows(choice, request.POST.getlist("left_out")) else {}
 
 
 def can_leave_out(job: ImportJob, place: str) -> bool:
@@ -92,6 +91,7 @@ def page_context(job: ImportJob) -> dict[str, object]:
         "row_problems": problems,
         "zone": job.edition.zone_label if job.edition else "UTC",
         "most_columns": MAX_COLUMNS,
+        "max_prefix": MAX_PREFIX_CHARS,
     }
 
 

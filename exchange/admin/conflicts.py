@@ -18,6 +18,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
+from conference.models import Edition
 from content.history.timeline import word_diff
 from content.models import Content
 from content.ordering import lock_owners_of, move_to
@@ -299,12 +300,9 @@ class ConflictAdmin(ReadOnlyAdmin):
     ) -> HttpResponseBase | None:
         """Ask for confirmation of a decision; apply it if confirmed."""
         if "confirmed" in request.POST:
-            with transaction.atomic():
-                conflicts, rows = self.decidable(request, queryset, is_locking=True)
-                outcome = decide(conflicts, decision, rows, signed_in_user(request))
-            self.report_outcome(request, outcome)
+            self.report_outcome(request, self.decide_all(request, queryset, decision))
             return None
-        conflicts, rows = self.decidable(request, queryset)
+        conflicts, _rows = self.decidable(request, queryset)
         context = self.page_context(
             request,
             gettext("Decide conflicts together"),
@@ -320,6 +318,20 @@ class ConflictAdmin(ReadOnlyAdmin):
             left_out=queryset.count() - len(conflicts),
         )
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
+
+    @transaction.atomic
+    def decide_all(self, request: HttpRequest, queryset: QuerySet[Conflict], decision: str) -> Outcome:
+        """Decide the conflicts of each edition, compared with its planned state."""
+        outcome = Outcome()
+        keys = queryset.order_by().values("run__edition")
+        for edition in Edition.objects.filter(pk__in=keys).order_by("pk"):
+            with planned(edition, for_edits=True):
+                of_edition = queryset.filter(run__edition=edition)
+                conflicts, rows = self.decidable(request, of_edition, is_locking=True)
+                decided = decide(conflicts, decision, rows, signed_in_user(request))
+            outcome.done += decided.done
+            outcome.refused += decided.refused
+        return outcome
 
     def decidable(
         self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False

@@ -250,23 +250,10 @@ class ImportJobAdmin(ScopedAdmin):
             messages.error(request, gettext("Nothing was imported: confirm first that the dates are right."))
         elif action == "confirm" and job.change_state(State.WRITING, before=State.READY, **new_values):
             tasks.write.enqueue(job.pk)
-        elif (
-            (
-                action == "publish"
-                and (choice := request.POST.get("publication", "")) in Publication.values
-                and job.change_state(State.READING, before=State.READY, publication=choice, **new_values)
-            )
-            or (
-                action == "leave_out"
-                and job.state in (State.READY, State.REFUSED)
-                and columns.leave_out_rows(job, request)
-                and job.change_state(State.READING, before=job.state, problems=[], **new_values)
-            )
-            or (
-                action == "again"
-                and is_over
-                and job.change_state(State.READING, before=job.state, problems=[], **new_values)
-            )
+        elif action == "leave_out" and not request.POST.getlist("left_out"):
+            messages.error(request, gettext("Nothing was left out: tick the rows first."))
+        elif (preview_values := self.preview_values(request, job, action, is_over)) is not None and (
+            job.change_state(State.READING, before=job.state, problems=[], **preview_values, **new_values)
         ):
             progress.delete_progress(job.pk)
             tasks.preview.enqueue(job.pk)
@@ -278,6 +265,18 @@ class ImportJobAdmin(ScopedAdmin):
             messages.warning(
                 request, gettext("This import has continued in the meantime. Its current state is below.")
             )
+
+    def preview_values(
+        self, request: HttpRequest, job: ImportJob, action: str, is_over: bool
+    ) -> dict[str, Any] | None:
+        """Return what a new preview stores in the job; `None` if the button asks for none now."""
+        choice = request.POST.get("publication", "")
+        if action == "publish" and job.state == State.READY and choice in Publication.values:
+            return {"publication": choice}
+        if action == "leave_out" and job.state in (State.READY, State.REFUSED):
+            left_out = columns.without_ticked_rows(job, request)
+            return {"columns": left_out} if left_out else None
+        return {} if action == "again" and is_over else None
 
     def choose_columns(self, request: HttpRequest, job: ImportJob) -> None:
         """Store the fields of the columns; start the preview if the form asks for it and is valid."""

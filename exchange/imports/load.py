@@ -223,7 +223,7 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
         tallies,
         tuple(ordered),
         conflicts,
-        count_publications(plan).stored,
+        count_publications(plan),
         describe_distant_dates(plan),
     )
 

@@ -1,8 +1,6 @@
 """The numbers of rows that an import makes public, leaves as drafts, or hides, by moment and kind."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -18,35 +16,25 @@ from exchange.imports.publication import DRAFT, KINDS_WITH_STATUS, RELEASED_KIND
 NOW, WITH_RELEASE, LATER, DRAFTS, HIDDEN = "now", "with-release", "later", "drafts", "hidden"
 
 
-@dataclass(slots=True)
-class PublicationCounts:
-    """The numbers of rows by kind that become public or are hidden, by moment."""
-
-    numbers: dict[str, Counter[str]] = field(default_factory=dict)
-
-    def add(self, moment: str, kind: str) -> None:
-        self.numbers.setdefault(moment, Counter())[kind] += 1
-
-    @property
-    def stored(self) -> dict[str, dict[str, int]]:
-        return {moment: dict(tally) for moment, tally in self.numbers.items()}
-
-
-def count_publications(plan: ImportPlan, at: datetime | None = None) -> PublicationCounts:
-    """Count the rows that the plan makes public, leaves as drafts, or hides."""
-    counts, now = PublicationCounts(), at or timezone.now()
+def count_publications(plan: ImportPlan, at: datetime | None = None) -> dict[str, dict[str, int]]:
+    """Count the rows that the plan makes public, leaves as drafts, or hides, by moment and kind."""
+    counts: dict[str, dict[str, int]] = {}
+    now = at or timezone.now()
     for kind in KINDS_WITH_STATUS:
-        rule = public_when(kind)
+        statuses = public_when(kind).having["status"]
         for step in (*plan.steps[kind.name], *plan.idle[kind.name]):
             row: Any = step.row
             before = None if step.is_new else step.old.get("status", row.status)
-            was_public, is_public = before in rule.having["status"], _is_public(row)
-            if was_public and row.status not in rule.having["status"]:
-                counts.add(HIDDEN, kind.name)
+            if before in statuses and row.status not in statuses:
+                moment = HIDDEN
             elif step.is_kept_draft or (step.is_new and row.status == DRAFT):
-                counts.add(DRAFTS, kind.name)
-            elif is_public and not was_public:
-                counts.add(_moment(plan, kind, row, now), kind.name)
+                moment = DRAFTS
+            elif before not in statuses and _is_public(row):
+                moment = _moment(plan, kind, row, now)
+            else:
+                continue
+            numbers = counts.setdefault(moment, {})
+            numbers[kind.name] = numbers.get(kind.name, 0) + 1
     return counts
 
 

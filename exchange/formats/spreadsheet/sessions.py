@@ -1,4 +1,4 @@
-"""The sessions that rows name: told apart by day, start and room, and matched with those of the edition."""
+"""The sessions that rows name: distinguished by day, start and room, matched with the edition's."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

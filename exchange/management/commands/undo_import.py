@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from content.history.revert import CannotRevertError
+from content.unreleased.plan import planned
 from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.models import ImportRun
 
@@ -25,7 +26,11 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError(f"There is no import {options['run']}.")
         try:
-            plan = plan_undo(run) if options["dry_run"] else undo(run)
+            if options["dry_run"]:
+                with planned(run.edition):
+                    plan = plan_undo(run)
+            else:
+                plan = undo(run)
         except CannotRevertError as error:
             raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
         for line in summarize_undo(plan) or ["Nothing to revert."]:
