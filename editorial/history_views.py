@@ -42,10 +42,10 @@ from content.row_values import BATCH_ROWS, recorded_fields
 from content.unreleased.plan import (
     change_model,
     has_unreleased_rows,
+    public_at_once,
     publishing,
     release_model,
     target_names,
-    was_public_at_once,
 )
 from content.unreleased.timing import StatusTiming, status_timing
 from editorial.access import ScopedAdmin, access_for
@@ -303,11 +303,12 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
     change_set = get_object_or_404(ChangeSet, pk=act, reference="")
     if change_set.origin not in UNDOABLE and not has_unreleased_rows(change_set):
         raise Http404("Only actions and unreleased changes can be reverted here.")
-    if not may_take_back(request, change_set):
+    edition, was_public = edition_changed(change_set), change_set.pk in public_at_once([change_set])
+    if not may_take_back(request, change_set, edition, was_public=was_public):
         raise PermissionDenied
     # What an action hid at once comes back at once.
-    timing = StatusTiming.NOW if may_release(request, edition_changed(change_set)) else StatusTiming.USUAL
-    with publishing() if was_public_at_once(change_set) else status_timing(timing):
+    timing = StatusTiming.NOW if may_release(request, edition) else StatusTiming.USUAL
+    with publishing() if was_public else status_timing(timing):
         return revert_page(request, change_set, site)
 
 
@@ -316,12 +317,17 @@ def may_release(request: HttpRequest, edition: Edition | None) -> bool:
     return access_for(request).may_inline("add", release_model(), edition)
 
 
-def may_take_back(request: HttpRequest, change_set: ChangeSet) -> bool:
-    """Return whether the user may revert an action or own edit, or if they may release, all edits."""
+def may_take_back(
+    request: HttpRequest, change_set: ChangeSet, edition: Edition | None, *, was_public: bool
+) -> bool:
+    """Return whether the user may revert an action or own edit, or if they may release, all edits.
+
+    `was_public` tells whether the change set was public at once.
+    """
     is_own = change_set.user_id is not None and change_set.user_id == request.user.pk
-    if not was_public_at_once(change_set) and (is_own or change_set.origin in UNDOABLE):
+    if not was_public and (is_own or change_set.origin in UNDOABLE):
         return True
-    return access_for(request).may_all_rows("change", change_model(), edition_changed(change_set))
+    return access_for(request).may_all_rows("change", change_model(), edition)
 
 
 def revert_page(request: HttpRequest, change_set: ChangeSet, site: AdminSite) -> HttpResponse:

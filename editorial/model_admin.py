@@ -31,7 +31,7 @@ from content.models import Ordered
 from content.ordering import move_to, position_sort_key, reorder
 from content.request_keys import parse_key
 from content.times import validate_year
-from content.unreleased.plan import planned, release_model, waiting_editions
+from content.unreleased.plan import planned, waiting_editions
 from content.unreleased.rows import Releasable
 from content.unreleased.timing import StatusTiming, status_timing
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
@@ -52,7 +52,7 @@ from editorial.form_fields import (
     ZonedWidget,
 )
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
-from editorial.history_views import HistoryAdmin
+from editorial.history_views import HistoryAdmin, may_release
 from editorial.lists import ContentList, ExportAdmin, search_rows
 from editorial.sections import DeskSection
 from editorial.stale_forms import StaleAdmin
@@ -237,8 +237,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
 
     def chosen_timing(self, request: HttpRequest, edition: Edition) -> StatusTiming:
         """Return when new statuses take effect; offer the choice to those who may release the edition."""
-        may_release = access_for(request).may_inline("add", release_model(), edition)
-        timings = [*StatusTiming] if may_release and waiting_editions([edition.pk]) else []
+        timings = [*StatusTiming] if may_release(request, edition) and waiting_editions([edition.pk]) else []
         vars(request)["status_timings"] = timings
         chosen = request.POST.get("_status_timing")
         return next((timing for timing in timings if timing == chosen), StatusTiming.USUAL)

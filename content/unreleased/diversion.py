@@ -7,10 +7,12 @@ querysets, so that no way of writing can forget it. Becoming public waits, and s
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from content.actor import current_actor
 from content.array_lookup import AnyOf
@@ -87,31 +89,37 @@ def is_concerned(model: type[Model], names: Collection[str] | None) -> bool:
     )
 
 
-def hold_back(rows: Collection[Any], names: Collection[str] | None) -> dict[int, Columns]:
+def editions_that_hold(rows: Collection[Any], names: Collection[str] | None) -> set[int]:
+    """Return the editions of these rows where writes to these fields, or all, may wait. One query at most."""
+    if not rows or not is_concerned(type(next(iter(rows))), names):
+        return set()
+    return waiting_editions({row.get_edition_key() for row in rows})
+
+
+def hold_back(
+    rows: Collection[Any], names: Collection[str] | None, editions: Collection[int]
+) -> dict[int, Columns]:
     """Store as unreleased changes what was edited in these rows and must wait.
 
-    `names` are the fields that are to be written, or all. Return for each row with a part that must wait the
-    columns that it keeps, with their public values. Locks the rows.
+    `names` are the fields that are to be written, or all; changes of these `editions` wait. Return for each
+    row with a part that must wait the columns that it keeps, with their public values. Locks the rows.
     """
-    model = type(next(iter(rows)))
-    if not is_concerned(model, names):
-        return {}
-    editions = waiting_editions({row.get_edition_key() for row in rows})
     waiting_rows = {row.pk: row for row in rows if row.get_edition_key() in editions}
     if not waiting_rows:
         return {}
-    kept: dict[int, Columns] = {}
+    model = type(next(iter(rows)))
+    held: dict[int, Columns] = {}
     written = []
     with single_change_set():
         stored_rows, changes = read_stored(model, waiting_rows), read_changes(model, waiting_rows)
         for key in sorted(stored_rows):
             edit = Edit(waiting_rows[key], names, stored_rows[key], changes.get(key))
             edit.decide()
-            if edit.kept:
-                kept[key] = edit.kept
+            if edit.held:
+                held[key] = edit.held
             written.append(edit)
         write_changes([edit for edit in written if edit.is_changed])
-    return kept
+    return held
 
 
 class Edit:
@@ -124,12 +132,12 @@ class Edit:
         self.began: dict[str, Any] = dict(change.began) if change else {}
         self.on_release: str = stored.columns["on_release"]
         # The columns that the row keeps.
-        self.kept: Columns = {}
+        self.held: Columns = {}
         self.is_changed = False
         # Whether the row was made to be added with the release.
         self.creates_row: bool = change.creates_row if change else False
 
-    @property
+    @cached_property
     def loaded(self) -> Columns:
         """The columns as the caller read them."""
         planned = {**self.stored.columns, **_columns(type(self.row), self.values)}
@@ -167,7 +175,7 @@ class Edit:
                 self.values[name] = to_json_value(fields[name].to_python(vars(self.row)[attribute]))
             if name in self.values and self.values[name] == to_json_value(public):
                 del self.values[name], self.began[name]
-            self.kept[attribute] = public
+            self.held[attribute] = public
         self.decide_status(is_status_edited)
 
     def is_held(self, status: str) -> bool:
@@ -187,9 +195,9 @@ class Edit:
             self.is_changed = self.is_changed or release != self.on_release
             self.on_release = release
             if is_held:
-                self.kept[STATUS] = stored
+                self.held[STATUS] = stored
         elif status != stored:
-            self.kept[STATUS] = stored
+            self.held[STATUS] = stored
 
     def withdraw(self) -> None:
         """Take a public row back at once; what waited for it is written to the draft."""
@@ -261,7 +269,7 @@ def save_new(row: Any, save: Callable[[], None]) -> None:
 
 def hold_back_new(rows: Collection[Any]) -> list[Edit]:
     """Prepare new rows that are added with the release; `finish_new` then stores their changes."""
-    public_rows = [] if publishes_now() else _to_be_public(rows)
+    public_rows = [] if plan.is_publishing() or publishes_now() else _to_be_public(rows)
     editions = waiting_editions({row.get_edition_key() for row in public_rows}) if public_rows else set()
     edits = []
     for row in public_rows:
@@ -302,29 +310,30 @@ def save_existing(
     row: Any, names: Collection[str] | None, save: Callable[[Collection[str] | None], None]
 ) -> None:
     """Save a row by `save(update_fields)`, without what must wait."""
-    if not is_concerned(type(row), names) or not waiting_editions([row.get_edition_key()]):
+    editions = editions_that_hold([row], names)
+    if not editions:
         save(names)
         remember(row)
         return
     with single_change_set():
         if is_ordered(type(row)):
             row.take_position(names)
-        kept = hold_back([row], names).get(row.pk, {})
-        with keeping({row.pk: kept}, [row]):
-            words = _written_names(row, names, kept) if kept else names
+        held = hold_back([row], names, editions).get(row.pk, {})
+        with showing_public({row.pk: held}, [row]):
+            words = _written_names(row, names, held) if held else names
             if words is None or words:
                 save(words)
         remember(row)
 
 
-def _written_names(row: Any, names: Collection[str] | None, kept: Columns) -> list[str]:
+def _written_names(row: Any, names: Collection[str] | None, held: Columns) -> list[str]:
     """Return the fields to write: those that differ from the database, without those that wait."""
     model: Any = type(row)
     fields = recorded_fields(model)
     written = [
         name
         for name, field in fields.items()
-        if field.attname not in kept
+        if field.attname not in held
         and field.attname in vars(row)
         and (names is None or {name, field.attname} & {*names})
     ]
@@ -334,11 +343,11 @@ def _written_names(row: Any, names: Collection[str] | None, kept: Columns) -> li
 
 
 @contextmanager
-def keeping(kept: Mapping[int, Columns], rows: Iterable[Any]) -> Iterator[None]:
+def showing_public(held: Mapping[int, Columns], rows: Iterable[Any]) -> Iterator[None]:
     """Give the rows their public values in the block."""
     edited = []
     for row in rows:
-        for attribute, value in kept.get(row.pk, {}).items():
+        for attribute, value in held.get(row.pk, {}).items():
             if attribute in vars(row):
                 edited.append((row, attribute, vars(row)[attribute]))
                 setattr(row, attribute, value)
@@ -351,20 +360,29 @@ def keeping(kept: Mapping[int, Columns], rows: Iterable[Any]) -> Iterator[None]:
 
 def remember(row: Any) -> None:
     """Note the columns that the caller has read or written: what differs later is an edit."""
-    model = type(row)
-    names = [column_of(model, name) for name in waiting_fields(model)]
-    names += [STATUS] if has_status(model) else []
-    vars(row)["loaded_columns"] = {name: vars(row)[name] for name in names if name in vars(row)}
+    model: Any = type(row)
+    columns = vars(row)
+    columns["loaded_columns"] = {name: columns[name] for name in remembered_columns(model) if name in columns}
 
 
-def remove_with_release(model: Any, keys: Collection[int]) -> set[int]:
-    """Let the deletion of public rows wait; return their keys. Rows that are not public are left out."""
+@cache
+def remembered_columns(model: type[Model]) -> tuple[str, ...]:
+    """Return the columns whose edits may wait."""
+    status = [STATUS] if has_status(model) else []
+    return tuple(column_of(model, name) for name in (*waiting_fields(model), *status))
+
+
+def editions_that_hold_removals(model: Any, keys: Collection[int]) -> set[int]:
+    """Return the editions of these rows where the deletion of public rows waits. Two queries at most."""
     if plan.is_publishing() or not keys or not model.removal_waits:
         return set()
     rows = model._base_manager.filter(AnyOf("pk", keys))
-    editions = waiting_editions({*rows.values_list(model.edition_lookup, flat=True).distinct()})
-    if not editions:
-        return set()
+    return waiting_editions({*rows.values_list(model.edition_lookup, flat=True).distinct()})
+
+
+def remove_with_release(model: Any, keys: Collection[int], editions: Collection[int]) -> set[int]:
+    """Let the deletion of public rows of these editions wait; return the keys of these rows."""
+    rows = model._base_manager.filter(AnyOf("pk", keys))
     with single_change_set():
         stored, changes = read_stored(model, keys), read_changes(model, keys)
         edits = []

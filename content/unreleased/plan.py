@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from django.apps import apps
-from django.db.models import Case, Count, F, Field, Max, Model, Q, Value, When
+from django.db.models import Case, F, Field, Model, Q, TextField, Value, When
 from django.db.models.constants import LOOKUP_SEP
+from django.db.models.functions import Cast
 from django.db.models.lookups import IsNull
 
 import markup
@@ -85,10 +87,13 @@ def has_unreleased_rows(change_set: "ChangeSet") -> bool:
     )
 
 
-def was_public_at_once(change_set: "ChangeSet") -> bool:
-    """Return whether a change set is a release or a live notice: its revert is public at once, too."""
-    news = change_set.rows.filter(kind="created", model="conference.announcement")
-    return change_set.detail == RELEASE_DETAIL or news.exists()
+def public_at_once(change_sets: "Iterable[ChangeSet]") -> set[int]:
+    """Return the keys of the releases and live notices: their reverts are public at once, too. One query."""
+    details = {change_set.pk: change_set.detail for change_set in change_sets}
+    changes = apps.get_model("content", "RowChange")._base_manager.filter(change_set__in=details)
+    news = changes.filter(kind="created", model="conference.announcement").order_by()
+    releases = {key for key, detail in details.items() if detail == RELEASE_DETAIL}
+    return releases | {*news.values_list("change_set", flat=True)}
 
 
 def planned_columns(model: Any, edition: "Edition", values: Mapping[str, Any]) -> Columns:
@@ -270,9 +275,10 @@ def current() -> Plan | None:
 
 def read_version(edition: int) -> str:
     """Return a text that differs after every change of an edition's unreleased changes. One query."""
-    rows = change_model()._base_manager.filter(edition=edition)
-    last = rows.aggregate(count=Count("pk"), key=Max("pk"), at=Max("at"))
-    return f"{last['count']}.{last['key']}.{last['at'].timestamp()}" if last["count"] else ""
+    changes = change_model()._base_manager.filter(edition=edition).order_by("pk")
+    columns = ("pk", "at", "on_release", Cast("values", TextField()), Cast("began", TextField()))
+    rows = [*changes.values_list(*columns)]
+    return f"{len(rows)}.{crc32(repr(rows).encode()):x}" if rows else ""
 
 
 def waiting_editions(editions: Iterable[int | None]) -> set[int]:

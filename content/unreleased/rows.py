@@ -45,7 +45,9 @@ class Releasable(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         """Delete the row; a public one is removed with the release if changes wait."""
-        if diversion.remove_with_release(type(self), [self.pk]):
+        model, keys = type(self), [self.pk]
+        editions = diversion.editions_that_hold_removals(model, keys)
+        if editions and diversion.remove_with_release(model, keys, editions):
             return 0, {}
         return super().delete(*args, **kwargs)
 
@@ -130,7 +132,8 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
 
     def update(self, **kwargs: Any) -> int:
         is_concerned = diversion.is_concerned(self.model, kwargs)
-        if not is_concerned or not diversion.waiting_editions(self.get_edition_keys()):
+        editions = diversion.waiting_editions(self.get_edition_keys()) if is_concerned else set()
+        if not editions:
             return super().update(**kwargs)
         rows = [*self.order_by("pk")]
         computed = {
@@ -141,11 +144,12 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
         for row in rows:
             for name, value in kwargs.items():
                 setattr(row, name, computed[name][row.pk] if name in computed else value)
-        kept = diversion.hold_back(rows, [*kwargs]) if rows else {}
-        for written, keys in _by_written_names(rows, [*kwargs], kept).items():
-            chosen = self.model._default_manager.filter(AnyOf("pk", keys))
-            with plan.settled():
-                super(ReleasableQuerySet, chosen).update(**{name: kwargs[name] for name in written})
+        with single_change_set():
+            held = diversion.hold_back(rows, [*kwargs], editions)
+            for written, keys in _by_written_names(rows, [*kwargs], held).items():
+                chosen = self.model._default_manager.filter(AnyOf("pk", keys))
+                with plan.settled():
+                    super(ReleasableQuerySet, chosen).update(**{name: kwargs[name] for name in written})
         return len(rows)
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -162,33 +166,38 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
 
     def bulk_update(self, objs: Iterable[Any], fields: Iterable[str], batch_size: int | None = None) -> int:
         rows, names = [*objs], [*fields]
-        kept = diversion.hold_back(rows, names) if rows else {}
-        if not kept:
+        editions = diversion.editions_that_hold(rows, names)
+        if not editions:
             with plan.settled():
                 return super().bulk_update(rows, names, batch_size=batch_size)
-        with single_change_set(), diversion.keeping(kept, rows), plan.settled():
-            for written, keys in _by_written_names(rows, names, kept).items():
-                chosen = [row for row in rows if row.pk in keys]
-                super().bulk_update(chosen, written, batch_size=batch_size)
+        with single_change_set():
+            held = diversion.hold_back(rows, names, editions)
+            with diversion.showing_public(held, rows), plan.settled():
+                for written, keys in _by_written_names(rows, names, held).items():
+                    chosen = [row for row in rows if row.pk in keys]
+                    super().bulk_update(chosen, written, batch_size=batch_size)
         return len(rows)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        removed = diversion.remove_with_release(self.model, [*self.order_by().values_list("pk", flat=True)])
-        if not removed:
+        keys = [*self.order_by().values_list("pk", flat=True)]
+        editions = diversion.editions_that_hold_removals(self.model, keys)
+        if not editions:
             return super().delete()
-        return super(ReleasableQuerySet, self.exclude(AnyOf("pk", removed))).delete()
+        with single_change_set():
+            removed = diversion.remove_with_release(self.model, keys, editions)
+            return super(ReleasableQuerySet, self.exclude(AnyOf("pk", removed))).delete()
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]
 
 
 def _by_written_names(
-    rows: Iterable[Any], names: list[str], kept: dict[int, plan.Columns]
+    rows: Iterable[Any], names: list[str], held: dict[int, plan.Columns]
 ) -> dict[tuple[str, ...], set[int]]:
     """Return the keys of the rows by the fields that are written to them; others of `names` wait."""
     keys: dict[tuple[str, ...], set[int]] = {}
     for row in rows:
-        columns = kept.get(row.pk, {})
+        columns = held.get(row.pk, {})
         written = tuple(name for name in names if plan.column_of(type(row), name) not in columns)
         if written:
             keys.setdefault(written, set()).add(row.pk)

@@ -144,12 +144,12 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     if not model_admin.has_add_permission(request):
         raise PermissionDenied
     ready, unreleased = preparable_invitations(request)
-    set_choosers(ready)
     if request.method != "POST" or not ready:
         context = {"ready": ready, "unreleased": unreleased}
         template = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
         return TemplateResponse(request, template, model_admin.page_context(request, title, **context))
+    set_choosers(ready)
     prepared = save_new(ready)
     if not prepared:
         return redirect(request.get_full_path())
@@ -196,22 +196,26 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
         rows = model._default_manager.filter(pk__in=map(parse_key, keys))
         for edition in Edition.objects.filter(pk__in=rows.order_by().values("edition")):
             with planned(edition):
-                invitations += [
-                    invitation
-                    for invitation in missing_invitations([*rows.filter(edition=edition)])
-                    if access.may("add", ProgramInvitation, invitation)
-                ]
-                for invitation in invitations:
-                    # As planned.
-                    vars(invitation).setdefault("label", str(invitation))
-    waiting = [row for row in invitations if waits(row.session or row.presentation)]
-    return [invitation for invitation in invitations if invitation not in waiting], waiting
+                for invitation in missing_invitations([*rows.filter(edition=edition)]):
+                    if access.may("add", ProgramInvitation, invitation):
+                        # As planned.
+                        vars(invitation)["label"] = str(invitation)
+                        invitations.append(invitation)
+    waiting = waiting_parts(part for row in invitations if (part := row.session or row.presentation))
+    return (
+        [row for row in invitations if (row.session or row.presentation) not in waiting],
+        [row for row in invitations if (row.session or row.presentation) in waiting],
+    )
 
 
-def waits(row: Session | Presentation | None) -> bool:
-    """Return whether a session or talk becomes public with the release: mails cannot wait for that."""
-    stored = row and type(row)._base_manager.filter(pk=row.pk, status="draft").exclude(on_release="")
-    return bool(stored and stored.exists())
+def waiting_parts(parts: Iterable[Session | Presentation]) -> set[Session | Presentation]:
+    """Return the sessions and talks that become public with the release: mails cannot wait. Two queries."""
+    waiting: set[Session | Presentation] = set()
+    models: tuple[Any, ...] = (Session, Presentation)
+    for model, keys in zip(models, session_and_talk_keys({*parts}), strict=True):
+        drafts = model._base_manager.filter(pk__in=keys, status="draft")
+        waiting |= {*drafts.exclude(on_release="")}
+    return waiting
 
 
 def declined_parts(edition: Edition) -> str:

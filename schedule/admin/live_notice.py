@@ -19,7 +19,7 @@ from conference.models import Announcement, Edition
 from content import revision
 from content.history import Origin
 from content.history.recording import recording
-from content.history.timeline import RowLabels, field_changes, referenced_keys
+from content.history.timeline import RowLabels
 from content.row_values import to_json_value
 from content.times import validate_year
 from content.versions import value_mark
@@ -31,6 +31,7 @@ from schedule import clashes
 from schedule.admin.clashes import clash_context
 from schedule.admin.editor import visible_rows
 from schedule.admin.unreleased import unreleased_address
+from schedule.admin.unreleased_rows import field_lines, references_of
 from schedule.editing import Placement
 from schedule.entries import Status
 from schedule.models import Release, Room, Session, UnreleasedChange
@@ -243,18 +244,7 @@ def apply_and_publish(
 def waiting_lines(session: Session) -> list[dict[str, Any]]:
     """Return the unreleased changes of a session and its contents, with both values of each field."""
     changes = changes_within(session)
-    shown = [(change, change.shown_values) for change in changes]
-    labels = RowLabels(
-        key for _change, values in shown for value in values for key in referenced_keys(*value)
-    )
+    labels = RowLabels(references_of(changes))
     return [
-        {
-            "label": str(change),
-            "fields": [
-                line
-                for value in values
-                for line in field_changes(value.model, {value.name: value.pair}, labels, session.edition)
-            ],
-        }
-        for change, values in shown
+        {"label": str(change), "fields": field_lines(change, labels, session.edition)} for change in changes
     ]

@@ -21,25 +21,20 @@ from content.request_keys import parse_key
 from content.times import validate_year
 from content.unreleased.plan import planned, read_version
 from content.unreleased.worker_report import is_worker_running
+from content.write_conflicts import retry_conflicts
 from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
+from editorial.history_views import may_release
 from editorial.model_admin import ContentAdmin
 from schedule.admin.clashes import clash_context
 from schedule.admin.releases import AnnounceForm, ReleaseAdmin
-from schedule.admin.unreleased_rows import ChangeList, discarded_labels
-from schedule.models import Release, ReleasePlan, UnreleasedChange
+from schedule.admin.unreleased_rows import CHOICE, ChangeList, discarded_labels
+from schedule.models import ReleasePlan, UnreleasedChange
 from schedule.releases import announced_program, pending_release
 from schedule.unreleased import releasing, tasks, undo
 from schedule.unreleased.conflicts import RefusedError
 from schedule.unreleased.new_clashes import NewClashesError
 from schedule.unreleased.releasing import Announcement
-
-CHOICE = "choice-"
-
-
-def may_release(request: HttpRequest, edition: Edition) -> bool:
-    """Return whether the user may release and discard changes, and switch on and off whether they wait."""
-    return access_for(request).may_inline("add", Release, edition)
 
 
 def unreleased_address(edition: Edition) -> str:
@@ -97,8 +92,7 @@ class UnreleasedPage:
                 raise PermissionDenied
             button = BUTTONS.get(self.request.POST.get("act", ""))
             try:
-                with transaction.atomic():
-                    response = button(self) if button else None
+                response = self.press(button) if button else None
             except NewClashesError as error:
                 return self.ask_about_clashes(error)
             except RefusedError as error:
@@ -109,6 +103,11 @@ class UnreleasedPage:
         return self.render_page()
 
     # Buttons
+
+    @retry_conflicts
+    @transaction.atomic
+    def press(self, button: "Button") -> HttpResponse | None:
+        return button(self)
 
     @property
     def open_plan(self) -> ReleasePlan:
@@ -302,11 +301,15 @@ class UnreleasedPage:
         return releasing.already_released(self.plan)
 
     def open_context(self, plan: ReleasePlan) -> dict[str, Any]:
+        # Before the changes that the page shows: what comes later is not in it.
+        version = read_version(self.edition.pk)
         changes = ChangeList(self.request, self.edition, self.choices)
-        form = self.form if self.form and self.form.is_bound else self.announce_form()
+        form = self.form if self.form and self.form.is_bound else None
+        if form is None and self.may_release and changes.changes:
+            form = self.announce_form()
         return {
             **changes.context(),
-            "seen_version": read_version(self.edition.pk),
+            "seen_version": version,
             "form": form,
             "text_help_url": reverse("admin:text_help"),
             "planned": format_moment(plan.release_at, self.edition) if plan.release_at else "",
@@ -316,7 +319,9 @@ class UnreleasedPage:
         }
 
 
-BUTTONS: dict[str, Callable[[UnreleasedPage], HttpResponse | None]] = {
+type Button = Callable[[UnreleasedPage], HttpResponse | None]
+
+BUTTONS: dict[str, Button] = {
     "open": UnreleasedPage.open,
     "close": UnreleasedPage.close,
     "release": UnreleasedPage.release,

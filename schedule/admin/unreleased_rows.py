@@ -13,7 +13,9 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.history import ChangeSet, RowChange
 from content.history.timeline import RowLabels, field_changes, field_label, referenced_keys, shown_value
-from content.unreleased.plan import planned
+from content.row_values import Key
+from content.unreleased.diversion import PUBLIC_STATUSES
+from content.unreleased.plan import planned, public_at_once
 from editorial.current_edition import format_moment
 from editorial.history_views import may_take_back
 from schedule.admin.clashes import clash_context
@@ -25,13 +27,11 @@ from schedule.unreleased.new_clashes import changed_by_release
 CHANGES_PER_PAGE = 100
 MAX_LISTED_CLASHES = 50
 MAX_LISTED_SETS = 100
-# The forms of rows that have one of their own; people are on the form of their session or talk.
-FORMS = {"session", "presentation", "paper"}
+# People are on the form of their session or talk.
+FORM_OWNERS = {"role": "session", "speaker": "presentation"}
+# The prefix of the names of the choices between conflicting values in the form.
+CHOICE = "choice-"
 NEW, CHANGED, REMOVED, CANCELLED = _("New"), _("Changed"), _("Removed"), _("Canceled")
-
-
-def row_name(change: UnreleasedChange) -> tuple[str, int]:
-    return waiting_model(change.target)._meta.label_lower, change.target_key
 
 
 def verb_of(change: UnreleasedChange) -> str:
@@ -42,10 +42,33 @@ def verb_of(change: UnreleasedChange) -> str:
     return str(CANCELLED if change.on_release == OnRelease.CANCELLED else CHANGED)
 
 
+def form_address(change: UnreleasedChange) -> str:
+    """Return the address of the form that shows the row."""
+    name, key = change.target, change.target_key
+    if owner := FORM_OWNERS.get(name):
+        name, key = owner, getattr(change.row, f"{owner}_id")
+    meta = waiting_model(name)._meta
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
+
+
+def references_of(changes: Iterable[UnreleasedChange]) -> list[Key]:
+    """Return the rows that the shown values of these changes refer to."""
+    return [key for change in changes for value in change.shown_values for key in referenced_keys(*value)]
+
+
+def field_lines(change: UnreleasedChange, labels: RowLabels, edition: Edition) -> list[dict[str, str]]:
+    """Return the fields of a change with both values."""
+    return [
+        line
+        for value in change.shown_values
+        for line in field_changes(value.model, {value.name: value.pair}, labels, edition)
+    ]
+
+
 def change_labels(edition: Edition, changes: Iterable[UnreleasedChange], more: Any = ()) -> RowLabels:
     """Return the labels of the rows of these changes and of `more`, as they will be after the release."""
     with planned(edition):
-        return RowLabels([*map(row_name, changes), *more])
+        return RowLabels([*(change.row_key for change in changes), *more])
 
 
 def discarded_labels(edition: Edition, chosen: list[int] | None) -> list[tuple[int, str, str]]:
@@ -53,7 +76,7 @@ def discarded_labels(edition: Edition, chosen: list[int] | None) -> list[tuple[i
     rows = UnreleasedChange.objects.filter(edition=edition)
     changes = list(rows if chosen is None else rows.filter(AnyOf("pk", chosen)))
     labels = change_labels(edition, changes)
-    return [(change.pk, labels.get_label(*row_name(change)), change.by_name) for change in changes]
+    return [(change.pk, labels.get_label(*change.row_key), change.by_name) for change in changes]
 
 
 class ChangeList:
@@ -66,10 +89,8 @@ class ChangeList:
         self.conflicts = find_conflicts(self.changes)
         self.page = Paginator(self.changes, CHANGES_PER_PAGE).get_page(request.GET.get("p", ""))
         shown = [*self.page, *(conflict.change for conflict in self.conflicts)]
-        references = [
-            key for change in shown for value in change.shown_values for key in referenced_keys(*value)
-        ]
-        self.labels = change_labels(edition, shown, references)
+        self.labels = change_labels(edition, shown, references_of(shown))
+        self.conflicting = {conflict.change.pk for conflict in self.conflicts}
 
     def context(self) -> dict[str, Any]:
         new, solved = changed_by_release(self.edition, self.changes)
@@ -85,8 +106,7 @@ class ChangeList:
         }
 
     def row(self, change: UnreleasedChange) -> dict[str, Any]:
-        name, key = row_name(change)
-        shown = change.shown_values
+        name, key = change.row_key
         return {
             "key": change.pk,
             "model_name": waiting_model(change.target)._meta.verbose_name,
@@ -95,34 +115,19 @@ class ChangeList:
             "is_new": is_new(change),
             "by": change.by_name,
             "at": format_moment(change.at, self.edition),
-            "fields": [
-                line
-                for value in shown
-                for line in field_changes(value.model, {value.name: value.pair}, self.labels, self.edition)
-            ],
-            "address": self.address(change),
-            "is_conflict": any(conflict.change is change for conflict in self.conflicts),
+            "fields": field_lines(change, self.labels, self.edition),
+            "address": form_address(change),
+            "is_conflict": change.pk in self.conflicting,
         }
 
-    def address(self, change: UnreleasedChange) -> str:
-        """Return the address of the form that shows the row."""
-        row: Any = change.row
-        for name in (change.target, "session", "presentation"):
-            if name in FORMS:
-                key = change.target_key if name == change.target else getattr(row, f"{name}_id", None)
-                if key:
-                    meta = waiting_model(name)._meta
-                    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])
-        return ""
-
     def conflict(self, conflict: Conflict) -> dict[str, Any]:
-        name, key = row_name(conflict.change)
+        name, key = conflict.change.row_key
         public, mine = (
             shown_value(name, conflict.field, value, self.labels, self.edition)
             for value in (conflict.public, conflict.mine)
         )
         return {
-            "name": f"choice-{conflict.line}",
+            "name": f"{CHOICE}{conflict.line}",
             "label": self.labels.get_label(name, key),
             "field": field_label(name, conflict.field),
             "public": public,
@@ -137,7 +142,7 @@ class ChangeList:
         waiting = UnreleasedChange.objects.filter(edition=self.edition).order_by()
         condition = Q(model=UnreleasedChange._meta.label_lower, object_id__in=waiting.values("pk"))
         for name in TARGETS:
-            rows = waiting.filter(**{f"{name}__isnull": False}, on_release__in=("published", "cancelled"))
+            rows = waiting.filter(**{f"{name}__isnull": False}, on_release__in=PUBLIC_STATUSES)
             label = waiting_model(name)._meta.label_lower
             condition |= Q(model=label, kind="created", object_id__in=rows.values(f"{name}_id"))
         counts = dict(
@@ -146,8 +151,12 @@ class ChangeList:
             .values_list("change_set")
             .annotate(Count("pk"))[:MAX_LISTED_SETS]
         )
-        for change_set in ChangeSet.objects.filter(pk__in=counts).order_by("-pk"):
-            is_revertible = not change_set.reference and may_take_back(self.request, change_set)
+        change_sets = [*ChangeSet.objects.filter(pk__in=counts).order_by("-pk")]
+        at_once = public_at_once(change_sets)
+        for change_set in change_sets:
+            is_revertible = not change_set.reference and may_take_back(
+                self.request, change_set, self.edition, was_public=change_set.pk in at_once
+            )
             yield {
                 "change_set": change_set,
                 "at": format_moment(change_set.at, self.edition),

@@ -24,6 +24,18 @@ TARGETS = {
 }
 OWNERS = {"schedule.sessionrole": "session", "schedule.speaker": "presentation"}
 
+# The fields whose changes wait. Those of other fields are made again: they are public at once now.
+WAITING_FIELDS = {
+    "papers.paper": (),
+    "schedule.session": ("kind", "title", "start", "end", "room", "parent", "cancellation_reason"),
+    "schedule.presentation": (
+        *("kind", "title", "paper", "session", "start", "end", "board", "room", "position"),
+        "cancellation_reason",
+    ),
+    "schedule.sessionrole": ("role", "position"),
+    "schedule.speaker": ("position",),
+}
+
 type Row = dict[str, Any]
 type Key = tuple[str, int]
 
@@ -109,9 +121,13 @@ class Conversion:
         elif row["kind"] == DELETED:
             self.add_change(model, label, key, row, {}, "removed")
         else:
-            pairs = {name: pair for name, pair in row["values"].items() if name != "status"}
-            status = row["values"].get("status", [None, ""])[1]
-            self.add_change(model, label, key, row, pairs, status or "")
+            changed = {name: pair for name, pair in row["values"].items() if name != "status"}
+            pairs = {name: pair for name, pair in changed.items() if name in WAITING_FIELDS[label]}
+            if rest := {name: pair for name, pair in changed.items() if name not in pairs}:
+                self.lose({**row, "values": rest})
+            status = row["values"].get("status", [None, ""])[1] or ""
+            if pairs or status:
+                self.add_change(model, label, key, row, pairs, status)
 
     def create(self, model: Any, label: str, key: int, row: Row) -> None:
         """Insert a new row: it is a draft that is added with the release."""
@@ -191,6 +207,7 @@ class Conversion:
         )
         self.row_changes.objects.create(
             change_set=change_set,
+            made_by_id=changes.user_id,
             kind=CREATED,
             model=label,
             object_id=key,

@@ -11,7 +11,7 @@ from content.array_lookup import AnyOf
 from content.bulk import POSITION, long_texts
 from content.row_values import BATCH_ROWS, read_values_by_key
 from content.unreleased.diversion import set_targets
-from schedule.unreleased.models import UnreleasedChange, waiting_model
+from schedule.unreleased.models import TARGETS, UnreleasedChange, waiting_model
 
 MINE, THEIRS = "mine", "theirs"
 
@@ -94,10 +94,19 @@ def drop_fields(change: UnreleasedChange, names: Iterable[str]) -> None:
 
 
 def locked(changes: Any) -> list[UnreleasedChange]:
-    """Return these changes with their rows, and lock both, each in the order of their keys."""
+    """Return these changes with their rows, and lock both: as edits do, rows before their changes."""
+    lock_rows(changes)
     rows: list[UnreleasedChange] = [*changes.order_by("pk").select_for_update(of=("self",))]
     attach_rows(rows, lock=True)
     return rows
+
+
+def lock_rows(changes: Any) -> None:
+    """Lock the rows of these changes, owners before their parts. A query for each model."""
+    for name in TARGETS:
+        keys = changes.exclude(**{name: None}).order_by().values(name)
+        rows = waiting_model(name)._base_manager.filter(pk__in=keys).order_by("pk")
+        list(rows.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def attach_rows(changes: Iterable[UnreleasedChange], *, lock: bool = False) -> None:
@@ -105,8 +114,8 @@ def attach_rows(changes: Iterable[UnreleasedChange], *, lock: bool = False) -> N
     by_target: dict[str, dict[int, UnreleasedChange]] = {}
     for change in changes:
         by_target.setdefault(change.target, {})[change.target_key] = change
-    for name, target_changes in sorted(by_target.items()):
-        model = waiting_model(name)
+    for name in filter(by_target.get, TARGETS):
+        model, target_changes = waiting_model(name), by_target[name]
         for batch in batched(sorted(target_changes), BATCH_ROWS, strict=False):
             rows = model._base_manager.filter(AnyOf("pk", batch)).order_by("pk").defer(*long_texts(model))
             if lock:

@@ -16,7 +16,7 @@ from content.bulk import POSITION
 from content.history import RowChange, ShownChange
 from content.models import Content
 from content.querysets import ContentQuerySet
-from content.row_values import recorded_fields, values_in_memory
+from content.row_values import Key, recorded_fields, values_in_memory
 from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
 
 # The foreign keys of a change to its row, of which exactly one is set.
@@ -49,17 +49,21 @@ class UnreleasedChangeQuerySet(ContentQuerySet["UnreleasedChange"]):
         return count
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        unmark_rows(self)
+        mark_rows(self.only(*TARGETS), "")
         return super().delete()
 
     def of_rows(self, rows: Iterable[Content]) -> Self:
         """Return the changes of these rows."""
+        return self.of_keys((target_name(type(row)), row.pk) for row in rows)
+
+    def of_keys(self, rows: Iterable[tuple[str, int]]) -> Self:
+        """Return the changes of the rows with these foreign keys and keys."""
         keys: dict[str, list[int]] = {}
-        for row in rows:
-            keys.setdefault(target_name(type(row)), []).append(row.pk)
+        for name, key in rows:
+            keys.setdefault(name, []).append(key)
         condition = Q(pk__in=())
         for name, row_keys in keys.items():
-            condition |= Q(**{f"{name}__in": row_keys})
+            condition |= Q(AnyOf(f"{name}_id", row_keys))
         return self.filter(condition)
 
 
@@ -173,7 +177,7 @@ class UnreleasedChange(Content):
         mark_rows([self])
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        unmark_rows([self])
+        mark_rows([self], "")
         return super().delete(*args, **kwargs)
 
     @classmethod
@@ -228,6 +232,11 @@ class UnreleasedChange(Content):
         return key
 
     @property
+    def row_key(self) -> Key:
+        """The label and key of the row that it changes, as the history names it."""
+        return waiting_model(self.target)._meta.label_lower, self.target_key
+
+    @property
     def row(self) -> Any:
         """The row that it changes."""
         return getattr(self, self.target)
@@ -241,25 +250,16 @@ def is_new(change: UnreleasedChange) -> bool:
     return change.on_release == ADDED
 
 
-def mark_rows(changes: Iterable[UnreleasedChange]) -> None:
-    """Repeat `on_release` of the changes in their rows. One statement for each model and value."""
+def mark_rows(changes: Iterable[UnreleasedChange], value: str | None = None) -> None:
+    """Repeat `on_release` of the changes, or `value`, in their rows. A statement for each model and value."""
     keys: dict[tuple[str, str], list[int]] = {}
     for change in changes:
-        keys.setdefault((change.target, change.on_release), []).append(change.target_key)
-    for (name, value), row_keys in keys.items():
+        on_release = change.on_release if value is None else value
+        keys.setdefault((change.target, on_release), []).append(change.target_key)
+    for (name, on_release), row_keys in keys.items():
         rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys))
         # Nothing public shows it: no revision, no history.
-        models.QuerySet.update(rows.exclude(on_release=value), on_release=value)
-
-
-def unmark_rows(changes: Iterable[UnreleasedChange]) -> None:
-    """Clear `on_release` in the rows of the changes. One statement for each model."""
-    keys: dict[str, list[int]] = {}
-    for change in changes:
-        keys.setdefault(change.target, []).append(change.target_key)
-    for name, row_keys in keys.items():
-        rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys))
-        models.QuerySet.update(rows.exclude(on_release=""), on_release="")
+        models.QuerySet.update(rows.exclude(on_release=on_release), on_release=on_release)
 
 
 def waiting_model(name: str) -> type[Content]:
@@ -320,3 +320,8 @@ class ReleasePlan(models.Model):
 
     def __str__(self) -> str:
         return str(_("Release plan of %(edition)s") % {"edition": self.edition})
+
+    def clear_planned_release(self) -> None:
+        """Forget the planned release. Does not save."""
+        self.release_at, self.planned_by, self.planner = None, "", None
+        self.refusal, self.announcement, self.confirmed_clashes = "", {}, []

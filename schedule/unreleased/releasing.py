@@ -4,13 +4,15 @@ A release copies the values of the changes to their rows, in one transaction and
 fixed number of statements for each 500 rows.
 """
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import batched
 from typing import Any
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -23,11 +25,12 @@ from content.history import ChangeSet, Origin
 from content.history.makers import made_by
 from content.history.recording import recording
 from content.ordering import close_gaps, is_ordered, owner_keys
-from content.row_values import BATCH_ROWS, Key
+from content.row_values import BATCH_ROWS
 from content.unreleased.diversion import ADDED, REMOVED
 from content.unreleased.plan import RELEASE_DETAIL, planned_columns, publishing, read_version
 from content.unreleased.values_by_key import ValueByKey
 from content.unreleased.worker_report import is_worker_running
+from content.write_conflicts import retry_conflicts
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce, announced_program
@@ -40,6 +43,8 @@ from schedule.unreleased.new_clashes import (
     refuse_unconfirmed,
     without_added,
 )
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +89,14 @@ def release(
     """
     with transaction.atomic(), publishing():
         plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
-        refuse_unseen(plan, seen)
         changes = locked(changes_of(plan.edition))
+        refuse_unseen(plan, seen)
         if chosen is not None:
             changes = with_required(changes, {*chosen})
         if not changes and announcement is None:
             raise RefusedError(_("Nothing was chosen that could be released."))
         resolve(changes, find_conflicts(changes), choices or {})
-        makers = {row_key(change): change.by_id for change in changes if change.by_id}
+        makers = {change.row_key: change.by_id for change in changes if change.by_id}
         with (
             recording(Origin.ACTION, user, RELEASE_DETAIL) as log,
             # A release makes nobody the maker of what others entered.
@@ -104,7 +109,7 @@ def release(
         plan.released_by = user_name or (user.get_username() if user else "")
         plan.released_set = log.change_set
         if chosen is None:
-            plan.release_at, plan.announcement, plan.confirmed_clashes = None, {}, []
+            plan.clear_planned_release()
         plan.save()
         return Released(len(changes), log.change_set, announced)
 
@@ -125,11 +130,6 @@ def publish(
     if announcement is None:
         return None
     return announce(edition, at, before=announced_before, **asdict(announcement))
-
-
-def row_key(change: UnreleasedChange) -> Key:
-    """Return label and key of the row that a change concerns, as the history names it."""
-    return waiting_model(change.target)._meta.label_lower, change.target_key
 
 
 def refuse_unseen(plan: ReleasePlan, seen: str | None) -> None:
@@ -231,8 +231,8 @@ def discard(plan: ReleasePlan, *, seen: str | None = None, chosen: Collection[in
     Rows that were made to be added are deleted, but for papers; other drafts stay.
     """
     with transaction.atomic(), publishing():
-        refuse_unseen(plan, seen)
         changes = locked(changes_of(plan.edition))
+        refuse_unseen(plan, seen)
         if chosen is not None:
             changes = with_dependents(changes, {*chosen})
         added: dict[str, list[int]] = {}
@@ -285,7 +285,8 @@ def publish_at_once(plan: ReleasePlan) -> None:
         plan = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
         if changes_of(plan.edition).exists():
             raise RefusedError(_("Release or discard the unreleased changes first."))
-        plan.changes_wait, plan.release_at, plan.announcement = False, None, {}
+        plan.changes_wait = False
+        plan.clear_planned_release()
         plan.save()
 
 
@@ -331,8 +332,7 @@ def plan_release(
 def cancel_planned_release(plan: ReleasePlan) -> None:
     with transaction.atomic():
         plan = ReleasePlan.objects.select_for_update(of=("self",)).get(pk=plan.pk)
-        plan.release_at, plan.planned_by, plan.planner = None, "", None
-        plan.refusal, plan.announcement, plan.confirmed_clashes = "", {}, []
+        plan.clear_planned_release()
         plan.save()
 
 
@@ -347,9 +347,13 @@ def release_due(at: datetime) -> list[ReleasePlan]:
         except RefusedError as error:
             rows = ReleasePlan.objects.filter(pk=plan.pk, release_at=plan.release_at)
             rows.update(refusal="\n".join(error.reasons), release_at=None)
+        except (DatabaseError, ValidationError):
+            # It stays due. The releases of other editions do not wait for it.
+            logger.exception("The planned release of edition %s failed.", plan.edition_id)
     return released
 
 
+@retry_conflicts
 def release_planned(plan: ReleasePlan, at: datetime) -> bool:
     """Carry out a planned release; return whether it was still due."""
     with transaction.atomic():

@@ -6,12 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from content import revision
 from content.actor import User
-from content.array_lookup import AnyOf
 from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from content.history.revert import (
@@ -24,7 +22,7 @@ from content.history.revert import (
 )
 from content.unreleased.plan import RELEASE_DETAIL, publishing
 from schedule.models import Release, ReleasePlan, UnreleasedChange
-from schedule.unreleased.conflicts import RefusedError, drop_fields, public_values
+from schedule.unreleased.conflicts import RefusedError, drop_fields, locked, public_values
 from schedule.unreleased.models import TARGETS
 
 # The name of a foreign key of a change to its row, and the row's key.
@@ -93,9 +91,9 @@ def withdraw_announcement(change_set: ChangeSet) -> bool:
 def without_news(snapshot: dict[str, Any], announced: Release, before: dict[str, Any]) -> dict[str, Any]:
     """Return a later snapshot in which the rows that a release changed are again as before it."""
     rows = dict(snapshot)
-    told: dict[str, Any] = announced.snapshot or {}
+    released_rows: dict[str, Any] = announced.snapshot or {}
     for key in {change["key"] for change in announced.changes}:
-        if rows.get(key) == told.get(key):
+        if rows.get(key) == released_rows.get(key):
             rows.pop(key, None)
             if key in before:
                 rows[key] = before[key]
@@ -110,15 +108,11 @@ def returning_row(step: RevertStep) -> Row | None:
 
 
 def changes_made_since(steps: Iterable[RevertStep]) -> dict[Row, UnreleasedChange]:
-    """Return the changes that wait for the rows whose released changes come back."""
-    condition = Q(pk__in=())
-    keys: dict[str, list[int]] = {}
-    for name, key in filter(None, map(returning_row, steps)):
-        keys.setdefault(name, []).append(key)
-    for name, row_keys in keys.items():
-        condition |= Q(AnyOf(f"{name}_id", row_keys))
+    """Return the changes that wait for the rows whose released changes come back, and lock both."""
+    rows = filter(None, map(returning_row, steps))
     return {
-        (change.target, change.target_key): change for change in UnreleasedChange.objects.filter(condition)
+        (change.target, change.target_key): change
+        for change in locked(UnreleasedChange.objects.of_keys(rows))
     }
 
 
@@ -130,6 +124,7 @@ def merge(steps: Iterable[RevertStep], newer: dict[Row, UnreleasedChange]) -> No
         change.values = {**earlier["values"], **change.values}
         change.began = {**change.began, **earlier["began"]}
         change.on_release = change.on_release or earlier["on_release"]
+        change.creates_row = change.creates_row or earlier.get("creates_row", False)
     public = public_values(newer.values())
     for change in newer.values():
         drop_fields(

@@ -214,7 +214,7 @@ def test_undo_page_reads_each_row_once(client: Client, edition: Edition, count: 
         client.get(undo_url)
 
     title_queries = [query["sql"] for query in queries if '"papers_paper"."title"' in query["sql"]]
-    assert (len(queries), len(title_queries)) == (17, 1)
+    assert (len(queries), len(title_queries)) == (16, 1)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -230,7 +230,7 @@ def test_undo_query_count_is_the_same_for_1_and_3_people(
         page = page_text(client.get(undo_url).text)
 
     assert "reverted" in page
-    assert len(queries) == 16
+    assert len(queries) == 15
 
 
 def test_revert_of_one_row_is_in_the_singular(admin_client: Client, edition: Edition) -> None:
