@@ -92,6 +92,7 @@ def program(
         machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
         print(f"# {bench}, {connection.vendor}, {options.papers:,} papers, {machine}\n")
         print("| what | measured | budget |\n|---|---|---|", flush=True)
+        report("reference loop", measure(reference_loop), "ms")
         yield Path(folder)
 
 
@@ -173,6 +174,14 @@ def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -
     start = cpu_seconds()
     call(*args, **kwargs)
     return (cpu_seconds() - start) * 1000
+
+
+def reference_loop() -> None:
+    """Do the same work in each run, which shows how fast the machine is at the moment."""
+    counts: dict[str, int] = {}
+    for number in range(200_000):
+        word = f"w{number % 5_000}"
+        counts[word] = counts.get(word, 0) + 1
 
 
 def cpu_seconds() -> float:

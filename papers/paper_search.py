@@ -26,8 +26,8 @@ from papers.search_words import SearchWords, search_words
 from people.models import Institution
 from search.filters import Filter, Reading, read_filters
 from search.freshness import update_index
-from search.hits import Hits, find_or_correct, matching_keys
-from search.query import MAX_QUERY_CHARS, Query, parse_query
+from search.hits import Hits, RowKey, find_or_correct, found_without, matching_keys
+from search.query import MAX_QUERY_CHARS, Query, Term, parse_query
 
 MAX_WORDS = 100
 # The number of institutions to choose from.
@@ -227,6 +227,51 @@ class PaperSearch(forms.Form):
         return self.catalog.sorted_keys(
             self.matching, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranks
         )
+
+    # Without results
+
+    @cached_property
+    def ways_out(self) -> list[tuple[str, str]]:
+        """The words and filters without any of which something is found: as typed, the query string without.
+
+        At most two queries; subclasses that find more than papers may need more.
+        """
+        query = self.paper_query
+        found = found_without(query, self.edition.pk) if len(query.required) > 1 else {}
+        if len(query.required) == 1 and self.values:
+            found = {query.required[0]: []}
+        words = [
+            (
+                term.text,
+                self.query(q=query.without(term).source, plain=PLAIN_SEPARATOR.join(self.plain_words)),
+            )
+            for term in self.useful_terms(found)
+        ]
+        filters = [
+            (self.label(name, value), self._toggle_query(name, value))
+            for name, values in self.values.items()
+            for value in values
+            if self.catalog.matching(self._values_without(name, value)) & self.text_matches
+        ]
+        return [*words, *filters]
+
+    def useful_terms(self, found: Mapping[Term, Collection[RowKey]]) -> list[Term]:
+        """Return the terms without which papers are found under the filters.
+
+        The rows of a term match the other words. Without other words, all papers under the filters are found.
+        """
+        numbers, papers = self.catalog.numbers, self.catalog.matching(self.values)
+        bits = {
+            term: numbers.bits([key for kind, key in rows if kind == "paper"])
+            if self.paper_query.without(term)
+            else papers
+            for term, rows in found.items()
+        }
+        return [term for term, matches in bits.items() if matches & papers]
+
+    def _values_without(self, name: str, value: str) -> dict[str, list[str]]:
+        values = {**self.values, name: [other for other in self.values[name] if other != value]}
+        return {name: chosen for name, chosen in values.items() if chosen}
 
     # Choices
 

@@ -168,6 +168,26 @@ class Engine(ABC):
         """Return the primary keys of all rows whose documents match, without a limit and in no order."""
 
     @abstractmethod
+    def select_matching(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
+        """Return a query, with its parameters, for the rows that match: `kind`, `object_id`."""
+
+    def matching_rows(
+        self, queries: Sequence[Query], markers: Markers, limit: int
+    ) -> list[list[tuple[str, int]]]:
+        """Return at most `limit` matching rows of each of the queries, in no order. One query."""
+        selections = [self.select_matching(query, markers) for query in queries]
+        statement = " UNION ALL ".join(
+            f"SELECT * FROM (SELECT {number} AS number, kind, object_id FROM ({select}) AS found"
+            f" LIMIT {limit}) AS limited"
+            for number, (select, _) in enumerate(selections)
+        )
+        rows: list[list[tuple[str, int]]] = [[] for _ in queries]
+        parameters = [parameter for _, parameters in selections for parameter in parameters]
+        for number, kind, object_id in self.fetch_all(statement, parameters) if selections else ():
+            rows[number].append((kind, object_id))
+        return rows
+
+    @abstractmethod
     def count_by_scope(self, query: Query) -> dict[str, int]:
         """Return the number of matching documents by their markers, without a limit."""
 
@@ -246,6 +266,11 @@ class SQLite(Engine):
         matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
         statement = f"SELECT object_id FROM search_document WHERE id IN ({matching_ids})"
         return [key for (key,) in self.fetch_all(statement, [self._expression(query, markers)])]
+
+    def select_matching(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
+        matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
+        statement = f"SELECT kind, object_id FROM search_document WHERE id IN ({matching_ids})"
+        return statement, [self._expression(query, markers)]
 
     def count_by_scope(self, query: Query) -> dict[str, int]:
         matching_ids = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
@@ -348,6 +373,10 @@ class PostgreSQL(Engine):
     def matching_keys(self, query: Query, markers: Markers) -> list[int]:
         source, parameters = self._whole_source(query, markers)
         return [key for (key,) in self.fetch_all(f"SELECT object_id FROM {source}", parameters)]
+
+    def select_matching(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
+        source, parameters = self._whole_source(query, markers)
+        return f"SELECT kind, object_id FROM {source}", parameters
 
     def count_by_scope(self, query: Query) -> dict[str, int]:
         source, parameters = self._whole_source(query, [])

@@ -18,6 +18,8 @@ from search.query import Field, Query, Term, parse_query
 # Readers page no further, and counting more hits would take longer than the search.
 MAX_HITS = 1000
 MAX_SUGGESTIONS = 8
+# So many words are left out in turn if nothing matches all.
+MAX_DROPPED_WORDS = 6
 # Suggestions are the best of at most this many documents, since they are needed while a visitor types.
 SUGGESTION_CANDIDATES = 250
 
@@ -94,6 +96,19 @@ def matching_keys(query: Query, edition: int | None, kind: str) -> list[int]:
     index = engine()
     index.expand(query.terms)
     return index.matching_keys(query, required_markers(edition, [kind]))
+
+
+def found_without(query: Query, edition: int | None, area: str = "") -> dict[Term, list[RowKey]]:
+    """Return the rows that are found without one of the first required words, if any are left.
+
+    At most two queries.
+    """
+    reduced = {term: query.without(term) for term in query.required[:MAX_DROPPED_WORDS]}
+    reduced = {term: rest for term, rest in reduced.items() if rest}
+    index = engine()
+    index.expand(query.terms)
+    rows = index.matching_rows([*reduced.values()], required_markers(edition, (), area), MAX_HITS)
+    return {term: found for term, found in zip(reduced, rows, strict=True) if found}
 
 
 def count_by_scope(query: Query) -> dict[str, int]:
@@ -194,7 +209,10 @@ MAX_CORRECTED_WORDS = 5
 
 
 def correct_query(query: Query) -> Query | None:
-    """Correct one typing error in each long word that no document contains; `None` without corrections."""
+    """Correct one typing error in each long word that no document contains; `None` without corrections.
+
+    Words with a hyphen that no document contains are joined.
+    """
     index = engine()
     terms = tuple(_correct_term(index, term) for term in query.terms)
     return Query(terms) if terms != query.terms else None
@@ -203,9 +221,13 @@ def correct_query(query: Query) -> Query | None:
 def _correct_term(index: Engine, term: Term) -> Term:
     if term.excluded or term.quoted or term.where is Field.YEAR or index.contains(term):
         return term
-    if len(term.words) > 1 or len(term.words[0]) < MIN_CORRECTED_CHARS:
-        return term
-    candidates = (replace(term, words=(word,), text=word) for word in likely_spellings(term.words[0]))
+    joined = "".join(term.words)
+    if len(term.words) > 1:
+        # GPT-J also finds GPTJ.
+        spellings = [joined]
+    else:
+        spellings = likely_spellings(joined) if len(joined) >= MIN_CORRECTED_CHARS else []
+    candidates = (replace(term, words=(word,), text=word) for word in spellings)
     return next(filter(index.contains, candidates), term)
 
 

@@ -22,7 +22,7 @@ UPDATED_FIELDS = [
     field.name for field in Document._meta.concrete_fields if field.name not in ["id", *ROW_FIELDS]
 ]
 # Part of every fingerprint. Increase it to rebuild all documents, for example after a change of the folding.
-FOLDING_VERSION = 1
+FOLDING_VERSION = 2
 
 
 @dataclass(frozen=True)

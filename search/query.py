@@ -66,6 +66,12 @@ class Term:
         """Whether it is such a short prefix that most documents contain a word with it."""
         return self.prefix and len(self.words) == 1 and len(self.words[0]) < PREFIX_LENGTH
 
+    @property
+    def source(self) -> str:
+        """The term as it was typed, with its operator and quotes."""
+        value = f'"{self.text}"' if self.quoted else self.text
+        return f"{'-' if self.excluded else ''}{f'{self.where}:' if self.where else ''}{value}"
+
     def __str__(self) -> str:
         value = f'"{" ".join(self.words)}"' if self.quoted else "-".join(self.words)
         operator = f"{self.where}:" if self.where else ""
@@ -89,6 +95,14 @@ class Query:
     def whole_words(self) -> Self:
         """Return the query without prefixes."""
         return replace(self, terms=tuple(replace(term, prefix=False) for term in self.terms))
+
+    def without(self, term: Term) -> Self:
+        return replace(self, terms=tuple(other for other in self.terms if other != term))
+
+    @property
+    def source(self) -> str:
+        """The terms as they were typed."""
+        return " ".join(term.source for term in self.terms)
 
     def __bool__(self) -> bool:
         return any(not term.excluded for term in self.terms)

@@ -1,11 +1,12 @@
 """The search for papers within the search of an edition."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, datetime
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +16,10 @@ from pagecache.keys import SEARCH_PARAMETERS
 from papers.catalog import Catalog
 from papers.facets import FACETS, SORTS
 from papers.paper_search import PaperSearch, typed_words
-from search.query import Query, parse_query
+from schedule.models import Presentation, Session
+from schedule.querysets import BREAK_KINDS, of_kind
+from search.hits import RowKey
+from search.query import Query, Term, parse_query
 
 # The parameter `kind` is taken: it selects the tab, such as papers or people.
 PARAMETERS = {"kind": "as", "tab": "kind"}
@@ -23,6 +27,7 @@ SEARCH_PARAMETERS.update({"plain", "sort", *(PARAMETERS.get(name, name) for name
 SEARCH_SORTS = ("relevance", "title", "schedule", "board")
 # These facets filter sessions and talks as well as papers.
 TIMED_FACETS = frozenset(("day", "room", "kind"))
+TIMED_KINDS = ("session", "talk")
 
 
 class EditionPapers(PaperSearch):
@@ -81,6 +86,25 @@ class EditionPapers(PaperSearch):
         )
         return bool(self.values.keys() - TIMED_FACETS - ({"topic"} if names_topic else set()))
 
+    def useful_terms(self, found: Mapping[Term, Collection[RowKey]]) -> list[Term]:
+        """Return the terms without which anything is found, not only papers. At most two queries."""
+        useful = super().useful_terms(found)
+        if not self.has_paper_facet and len(useful) < len(found):
+            others = self._timed_rows(found) if self.timed_values else found
+            useful = [term for term in found if term in useful or others[term]]
+        return useful
+
+    def _timed_rows(self, found: Mapping[Term, Collection[RowKey]]) -> Mapping[Term, Collection[RowKey]]:
+        """Return the sessions and talks under the filters; all of them if no other words are left."""
+        rows: set[RowKey] = set()
+        for kind in TIMED_KINDS:
+            matching = timed_rows(kind, self.edition, self.timed_values, self.at).order_by()
+            rows.update((kind, key) for key in matching.values_list("pk", flat=True))
+        return {
+            term: rows.intersection(keys) if self.paper_query.without(term) else rows
+            for term, keys in found.items()
+        }
+
     # Links
 
     @property
@@ -98,3 +122,26 @@ class EditionPapers(PaperSearch):
     @property
     def unfiltered_address(self) -> str:
         return f"?{urlencode({'q': self.unfiltered, 'plain': self.unfiltered})}"
+
+
+def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime | None) -> Any:
+    """Return the public sessions, or talks without a paper, of a day, room and kind, by time."""
+    room = values.get("room", "")
+    if kind == "session":
+        rows: Any = Session.objects.published(at).filter(edition=edition).in_order()
+        start = "start"
+        in_room = Q(room__slug=room)
+        if values.keys() == {"day"}:
+            rows = rows.exclude(counts_as__in=BREAK_KINDS)
+    else:
+        rows = Presentation.objects.published(at).filter(edition=edition, paper=None).with_beginning()
+        start = "begins"
+        in_room = Q(room__slug=room) | Q(room__isnull=True, session__room__slug=room)
+    if "day" in values:
+        first, last = edition.day_bounds(date.fromisoformat(values["day"]))
+        rows = rows.filter(**{f"{start}__gte": first, f"{start}__lt": last})
+    if room:
+        rows = rows.filter(in_room)
+    if "kind" in values:
+        rows = rows.filter(of_kind(values["kind"]))
+    return rows

@@ -1,10 +1,8 @@
 """The search in an edition, for papers, people, sessions, talks and pages."""
 
 from datetime import date, datetime
-from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Q
 from django.http import QueryDict
 from django.utils import dateformat
 from django.utils.translation import gettext
@@ -12,15 +10,11 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from papers.catalog import FacetValue
 from papers.paper_search import PLAIN_SEPARATOR
-from schedule.models import Presentation, Session
-from schedule.querysets import BREAK_KINDS, of_kind
 from search.hits import MAX_HITS, MAX_SUGGESTIONS, Hits, RowKey, find_documents, suggest
 from search.query import Query
-from website.edition_papers import EditionPapers
+from website.edition_papers import TIMED_KINDS, EditionPapers, timed_rows
 from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
-
-TIMED_KINDS = ("session", "talk")
 
 
 class EditionSearch(ResultSections):
@@ -102,29 +96,6 @@ class EditionSearch(ResultSections):
         facets = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
         plain = PLAIN_SEPARATOR.join(papers.plain_words)
         return {"q": papers.text, "plain": plain, "kind": self.tab, **facets, "sort": self.chosen["sort"]}
-
-
-def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime) -> Any:
-    """Return the public sessions, or talks without a paper, of a day, room and kind, by time."""
-    room = values.get("room", "")
-    if kind == "session":
-        rows: Any = Session.objects.published(at).filter(edition=edition).in_order()
-        start = "start"
-        in_room = Q(room__slug=room)
-        if values.keys() == {"day"}:
-            rows = rows.exclude(counts_as__in=BREAK_KINDS)
-    else:
-        rows = Presentation.objects.published(at).filter(edition=edition, paper=None).with_beginning()
-        start = "begins"
-        in_room = Q(room__slug=room) | Q(room__isnull=True, session__room__slug=room)
-    if "day" in values:
-        first, last = edition.day_bounds(date.fromisoformat(values["day"]))
-        rows = rows.filter(**{f"{start}__gte": first, f"{start}__lt": last})
-    if room:
-        rows = rows.filter(in_room)
-    if "kind" in values:
-        rows = rows.filter(of_kind(values["kind"]))
-    return rows
 
 
 def examples(search: EditionPapers) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from papers.models import Topic
 from papers.paper_search import PLAIN_SEPARATOR, Chip, typed_words
 from search.engine import area_key, area_word, edition_word, kind_word
 from search.filters import Reading, read_filters, site_vocabulary
-from search.hits import MAX_HITS, Hit, Hits, count_by_scope, find_documents
+from search.hits import MAX_HITS, Hit, Hits, count_by_scope, find_documents, found_without
 from search.query import Query, parse_query
 from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
@@ -121,6 +121,13 @@ class SiteSearch(ResultSections):
     def counts(self) -> dict[str, int]:
         return {kind: self._count([kind_word(kind)]) for kind in KINDS}
 
+    @cached_property
+    def ways_out(self) -> list[tuple[str, str]]:
+        """The words without any of which something is found: as typed, the query string without."""
+        query, edition = self.paper_query, self.editions.get(self.values.get("edition", ""))
+        found = found_without(query, edition.pk if edition else None, self.values.get("area", ""))
+        return [(term.text, self.query_with(query=query.without(term).source)) for term in found]
+
     # Facets and links
 
     @cached_property
@@ -145,11 +152,11 @@ class SiteSearch(ResultSections):
                 choices.append(FacetChoice(label, number + site_count, query, chosen, 0, value))
         return sorted(choices, key=lambda choice: -choice.count) if name == "area" else choices
 
-    def query_with(self, **changes: str) -> str:
-        """Return the query string of the parsed search with these facets changed, on its first page."""
+    def query_with(self, query: str | None = None, **changes: str) -> str:
+        """Return the query string of the parsed search with these changes, on its first page."""
         values = {**self.values, **changes}
         state = {
-            "q": self.reading.words,
+            "q": self.reading.words if query is None else query,
             "plain": PLAIN_SEPARATOR.join(self.plain_words),
             "kind": self.tab,
             **{parameter: values.get(name, "") for name, parameter in PARAMETERS.items()},

@@ -28,6 +28,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("program")]
         ('"konvolution"', None),
         ("graphs -konvolution", None),
         ("year:20221", None),
+        ("graph-s", "graphs"),
+        ("con-volution", "convolution"),
+        ('"con volution"', None),
         ("", None),
     ],
 )

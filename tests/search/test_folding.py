@@ -8,7 +8,7 @@ from search.folding import MAX_WORD_CHARS, fold_texts, fold_words, word_position
 
 # Letters of many scripts, combining accents, and characters that are not part of words.
 LETTERS = st.text(
-    st.sampled_from("aZ09 -'’.\"ßŁłøŠšİıée\u0301\u0308李明深学ニュ학습жΩﬁ½☂\x00\t"), max_size=40
+    st.sampled_from("aZ09 -'’.\"ßŁłøŠšİıée\u0301\u0308李明深学ニュー학습жΩαάς𝛽µ∇ไทยមﬁ½☂\x00\t"), max_size=40
 )
 
 
@@ -22,6 +22,13 @@ LETTERS = st.text(
         ("O'Brien and O’Brien", ["obrien", "and", "obrien"]),
         ("李", ["li"]),
         ("深度学习", ["shen", "du", "xue", "xi"]),
+        ("海のモデル", ["hai", "no", "mo", "de", "ru"]),
+        ("ﾓﾃﾞﾙ", ["mo", "de", "ru"]),
+        ("언어모델", ["eon", "eo", "mo", "del"]),
+        ("โมเดล", ["o", "m", "e", "d", "l"]),
+        ("α-divergence, 𝛽-VAE, 5µm, Δt", ["alpha", "divergence", "beta", "vae", "5mum", "deltat"]),
+        ("Παπάς", ["papas"]),
+        ("∇ λ", ["nabla", "lambda"]),
         ("state-of-the-art C++", ["state", "of", "the", "art", "c"]),
         ("12e3a", ["12e3", "a"]),
         ("… — ·", []),
@@ -35,6 +42,23 @@ def test_fold_words(source: str, words: list[str]) -> None:
 
 def test_fold_texts_separates_the_texts() -> None:
     assert fold_texts(["Jan Novák", "", "Anna Li"]) == "jan novak ж anna li"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("GPT-4", "gpt 4 ж gpt4"),
+        ("GPT4", "gpt4 ж gpt 4"),
+        ("k‐NN", "k nn ж knn"),
+        ("non-COVID-19", "non covid 19 ж noncovid19 ж covid19"),
+        ("a-b-c-d-e", "a b c d e"),
+        ("1e5", "1e5"),
+        ("さくらモデル", "sa ku ra mo de ru ж sakura ж moderu"),
+        ("김민수", "gim min su ж gimminsu"),
+    ],
+)
+def test_fold_texts_adds_other_spellings(source: str, words: str) -> None:
+    assert fold_texts([source]) == words
 
 
 @given(LETTERS)

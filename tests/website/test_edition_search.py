@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -384,3 +385,84 @@ def test_site_search_suggests_editions(client: Client, edition: Edition) -> None
 @pytest.mark.parametrize("query", ["plain=a&q=a", "as=poster&q=a", "day=2021-04-06&q=a", "q=a&sort=title"])
 def test_searches_with_filters_are_cached(query: str) -> None:
     assert parse_address(URL, query).key is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "ways_out"),
+    [
+        # Without its only word, or without the day; no paper or session of Tuesday is about arms.
+        ("q=tuesday+zebra", {"zebra": "day=2021-04-06"}),
+        ("q=arms+tuesday", {"arms": "day=2021-04-06", "Tue 6 Apr": "q=arms"}),
+        ("q=scaling+zebra+laws", {"zebra": "q=scaling+laws"}),
+        ("q=arms+laws", {"arms": "q=laws", "laws": "q=arms"}),
+        # Talks are found, too.
+        ("q=opening+zebra", {"zebra": "q=opening"}),
+        ("q=opening+zebra+tuesday", {"zebra": "q=opening&day=2021-04-06"}),
+        ("q=zebra", {}),
+        ("q=zebra+yak", {}),
+    ],
+)
+def test_without_results_the_words_to_leave_out_are_named(
+    client: Client, edition: Edition, query: str, ways_out: dict[str, str]
+) -> None:
+    page = Page(client.get(f"{URL}?{query}").content.decode())
+
+    found = {
+        link.text.removeprefix("Search without “").removesuffix("”"): link.attributes["href"]
+        for link in page.all("a", "tool")
+        if link.text.startswith("Search without")
+    }
+    assert found == {name: f"?{address}" for name, address in ways_out.items()}
+    for address in found.values():
+        assert "Nothing found" not in client.get(f"{URL}{address}").content.decode()
+
+
+def test_list_of_papers_and_search_of_all_years_name_words_to_leave_out(
+    client: Client, edition: Edition
+) -> None:
+    for url in ("/2021/papers/", "/search/"):
+        page = Page(client.get(f"{url}?q=scaling+zebra").content.decode())
+
+        texts = [link.text for link in page.all("a", "tool")]
+        assert "Search without “zebra”" in texts, url
+        assert "Search without “scaling”" not in texts, url
+
+
+def test_search_without_results_takes_few_queries(
+    client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.get(f"{URL}?q=zebra+yak+arms+tuesday")
+
+    with django_assert_num_queries(15):
+        client.get(f"{URL}?q=zebra+yak+arms+tuesday")
+
+
+@pytest.mark.parametrize(
+    ("title", "query"),
+    [
+        ("GPT-4 at work", "GPT4"),
+        ("GPT4 at work", "GPT-4"),
+        ("A fast $k$-NN", "kNN"),
+        ("A fast kNN", "k-NN"),
+        (r"Rényi $\alpha$-divergence", "alpha"),
+        (r"Rényi $\alpha$-divergence", "alpha-divergence"),
+        (r"Rényi $\alpha$-divergence", "α"),
+        ("After COVID-19", "covid19"),
+        ("海のモデル", "モデル"),
+        ("海のモデル", "ﾓﾃﾞﾙ"),
+        ("大規模言語モデルのプロンプト", "プロンプト"),
+        ("さくらモデル", "moderu"),
+        ("언어모델", "모델"),
+        ("การเรียนรู้ด้วยโมเดล", "โมเดล"),
+    ],
+)
+def test_other_spellings_and_words_inside_a_run_of_text_are_found_and_marked(
+    client: Client, edition: Edition, title: str, query: str
+) -> None:
+    make.make_paper(edition, title=title, uid="odd", abstract="x")
+    refresh()
+
+    page = client.get(f"{URL}?{urlencode({'q': query})}").content.decode()
+
+    assert "/2021/papers/odd/" in page
+    assert "<mark>" in page
