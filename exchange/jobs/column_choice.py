@@ -110,7 +110,8 @@ class Table:
 
     @property
     def mapping(self) -> TableMapping:
-        columns = self.columns if self.is_wanted else []
+        # A copy, since reading leaves out columns that do not fit.
+        columns = [*self.columns] if self.is_wanted else []
         # A stored mapping was chosen once.
         guess = [] if self.memory else self.guess
         return TableMapping(

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Collection
 
 # What people write for the value above. A title can't be one of these.
 AS_ABOVE = re.compile(
@@ -45,13 +45,13 @@ def column_index(letters: str) -> int:
     return index - 1
 
 
-def fill_as_above(lines: list[tuple[int, list[str]]], is_filled: Callable[[int], bool]) -> list[int]:
+def fill_as_above(lines: list[tuple[int, list[str]]], columns: Collection[int]) -> list[int]:
     """Replace cells such as "ditto" by the cell above, in these columns. Return the numbers of their rows."""
     above: list[str] = []
     changed = []
     for number, cells in lines:
         for index, cell in enumerate(cells):
-            if index < len(above) and above[index] and is_filled(index) and AS_ABOVE.match(cell.strip()):
+            if index < len(above) and above[index] and index in columns and AS_ABOVE.match(cell.strip()):
                 cells[index] = above[index]
                 changed.append(number)
         above = [*cells]

@@ -131,8 +131,9 @@ class PaperParts:
             self.findings.problem(where, "authors", message)
         affiliation_names = tidy_each(E_MAIL.sub(" ", affiliation) for affiliation in affiliations)
         slugs = [slug(affiliation) for affiliation in affiliation_names]
-        for key, affiliation in zip(slugs, affiliation_names, strict=True):
-            self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=affiliation))
+        for institution, affiliation in zip(slugs, affiliation_names, strict=True):
+            record = InstitutionRecord(where=where, slug=institution, name=affiliation)
+            self.institutions.setdefault(institution, record)
         match = ORCID.search(orcid)
         return AuthorRecord(
             where=where,
@@ -154,7 +155,9 @@ class PaperParts:
 def clean_email(text: str) -> str:
     """Return the first e-mail address of a text, or nothing."""
     match = E_MAIL.search(text.replace("*", " "))
-    address = match[0].strip("<>()[] ") if match else ""
+    if match is None:
+        return ""
+    address = match[0].strip("<>()[] ")
     try:
         validate_email(address)
     except ValidationError:

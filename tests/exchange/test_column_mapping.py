@@ -471,3 +471,21 @@ def test_first_rows_have_the_numbers_of_the_file_and_names(admin_client: Client,
     assert [text in page for text in ("Grand Hall", "Session Late posters")] == [True, True]
     assert "s9" not in page
     assert "grand-hall" not in page
+
+
+def test_page_shows_a_column_that_only_later_rows_have(admin_client: Client, edition: Edition) -> None:
+    rows = "".join(f"{number},Talk {number}\n" for number in range(8))
+    table = f"id,title\n{rows}8,Talk 8,10.1000/182\n".encode()
+    job = upload(admin_client, edition, ("list.csv", table))
+
+    assert job.columns["tables"][0]["columns"] == ["uid", "title", "doi"]
+    assert "Talk 4" in page_text(admin_client, job)
+
+
+def test_page_does_not_change_the_choice(admin_client: Client, edition: Edition) -> None:
+    """Most of the first rows don't fit the column, and most of all rows do."""
+    rows = "".join(f"{number},Talk {number},{'tbd' if number < 5 else 20}\n" for number in range(40))
+    job = upload(admin_client, edition, ("list.csv", f"id,title,Duration\n{rows}".encode()))
+    assert job.columns["tables"][0]["columns"][2] == "duration"
+
+    assert '<option value="duration" selected>' in admin_client.get(job_url(job)).text

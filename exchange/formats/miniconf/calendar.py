@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from django.utils.translation import gettext
 
 from exchange.formats.miniconf.collector import SessionCollector
-from exchange.formats.miniconf.events import Event, chair_roles
+from exchange.formats.miniconf.events import Event, added_chairs, chair_roles
 from exchange.formats.miniconf.rows import SiteRow, clean_title
 from exchange.problems import short
 from exchange.reading.papers import guess_session_kind, make_uid
@@ -67,10 +67,11 @@ class CalendarReader:
         return event
 
     def _add_row(self, row: SiteRow) -> None:
-        title, page_kind, keys = clean_title(row.text("title")), *_link_target(row.text("link"))
-        keys |= {make_uid(row_uid(row))} - {""}
-        if scheduled := [*filter(None, map(self.sessions_by_uid.get, keys))]:
-            self._complete(scheduled[0], row)
+        title, page_kind, link_keys = clean_title(row.text("title")), *_link_target(row.text("link"))
+        # The row's own key is surer than those that its link may hold.
+        keys = [make_uid(row_uid(row)), *link_keys]
+        if scheduled := next(filter(None, map(self.sessions_by_uid.get, keys)), None):
+            self._complete(scheduled, row)
             return
         event = next(filter(None, map(self.event_by_uid.get, keys)), None)
         event = event or self._event_of_session(row, title)
@@ -131,8 +132,7 @@ class CalendarReader:
             values = {"title": short(str(session.title)), "place": session.where}
             self.findings.note("repeat", row.where, message, **values)
         known_roles = stated(session.roles, ())
-        names = {role.person.name for role in known_roles if role.role == "chair"}
-        chairs = tuple(role for role in chair_roles(row) if role.person.name not in names)
+        chairs = added_chairs(known_roles, row)
         if chairs or (room and not stated(session.room, None)):
             completed = replace(
                 session, room=stated(session.room, None) or room, roles=(*known_roles, *chairs)
@@ -144,14 +144,13 @@ class CalendarReader:
         self.sessions.name_session(session, row_uid(row), *_session_names(row.text("link")))
 
 
-def _link_target(link: str) -> tuple[str, set[str]]:
+def _link_target(link: str) -> tuple[str, list[str]]:
     """Return the kind of page that a link such as `workshop_W3.html` leads to, and its possible keys."""
     stem = PurePath(_split_url(link).path).stem
     pieces = stem.split("_")
-    keys = {make_uid("_".join(pieces[index:])) for index in range(len(pieces))} | set(
-        map(make_uid, _session_names(link))
-    )
-    return pieces[0], keys - {""}
+    # The longest first, since it is the most specific.
+    stems = ("_".join(pieces[index:]) for index in range(len(pieces)))
+    return pieces[0], [make_uid(name) for name in (*_session_names(link), *stems)]
 
 
 def _session_names(link: str) -> list[str]:

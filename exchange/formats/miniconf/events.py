@@ -92,6 +92,12 @@ def chair_roles(row: SiteRow) -> tuple[RoleRecord, ...]:
     return tuple(RoleRecord(where=row.where, person=person, role="chair") for person in people)
 
 
+def added_chairs(roles: Iterable[RoleRecord], row: SiteRow) -> tuple[RoleRecord, ...]:
+    """Return the chairs of a row that are not yet among these roles of its session."""
+    names = {role.person.name for role in roles if role.role == "chair"}
+    return tuple(role for role in chair_roles(row) if role.person.name not in names)
+
+
 def _references(names: Iterable[str], where: Where) -> list[PersonRef]:
     unique_names = dict.fromkeys(name for name in names if name and not PLACEHOLDER.match(name))
     return [PersonRef(where=where, name=name) for name in unique_names]

@@ -10,12 +10,12 @@ from django.utils.translation import gettext
 
 from exchange.formats.miniconf.calendar import CalendarReader, is_calendar
 from exchange.formats.miniconf.collector import SessionCollector
-from exchange.formats.miniconf.events import Event, build_event, chair_roles, is_event
+from exchange.formats.miniconf.events import Event, added_chairs, build_event, chair_roles, is_event
 from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import SiteRow, site_rows
 from exchange.formats.miniconf.talks import TalkReader, is_workshop_schedule
 from exchange.problems import Where, short
-from exchange.reading.papers import PAPER_KINDS, escape_markdown, guess_session_kind, make_uid
+from exchange.reading.papers import PAPER_KINDS, escape_markdown, guess_session_kind, make_uid, shorten_list
 from exchange.reading.sheets import Sheet
 from exchange.reading.values import tidy
 from exchange.records import (
@@ -210,6 +210,7 @@ class SessionReader(SessionCollector):
                 status="draft",
                 roles=event.roles,
             )
+            self._index_by_uid.setdefault(draft.uid, len(self.sessions))
             self.sessions.append(draft)
             message = gettext(
                 "“%(title)s” has no time in these files. "
@@ -227,7 +228,8 @@ class SessionReader(SessionCollector):
             message = gettext(
                 "No file has the session “%(name)s” that papers name; they are not scheduled: %(papers)s."
             )
-            self.findings.note("warning", Where(), message, name=short(name), papers=", ".join(papers))
+            papers_text = shorten_list(map(short, papers))
+            self.findings.note("warning", Where(), message, name=short(name), papers=papers_text)
 
     def _add_chairs(self) -> None:
         for row in self._chair_rows:
@@ -235,12 +237,12 @@ class SessionReader(SessionCollector):
             session = self.find_session(name)
             if session and chairs:
                 roles = stated(session.roles, ())
-                names = {role.person.name for role in roles if role.role == "chair"}
-                new_chairs = [role for role in chairs if role.person.name not in names]
+                new_chairs = added_chairs(roles, row)
                 self.replace_session(session, replace(session, roles=(*roles, *new_chairs)))
-                for name in names & {role.person.name for role in chairs}:
-                    message = gettext("%(name)s is listed twice as a chair; taken once.")
-                    self.findings.note("repeat", row.where, message, name=short(name))
+                for role in chairs:
+                    if role not in new_chairs:
+                        message = gettext("%(name)s is listed twice as a chair; taken once.")
+                        self.findings.note("repeat", row.where, message, name=short(role.person.name))
             elif chairs:
                 message = gettext(
                     "No file has the session “%(name)s”, so its chairs were left out: %(chairs)s."

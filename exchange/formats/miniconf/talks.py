@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from itertools import chain, count
 from pathlib import PurePath
 
 from django.utils.translation import gettext
@@ -126,7 +127,8 @@ class TalkReader:
         name = tidy(row.text("id"))
         base = f"{key}.{slug(title) if not name or name.isdecimal() else name}"
         clock = f"{start:%d-%H%M}" if start else ""
-        candidates = [base, f"{base}-{clock}", *(f"{base}-{clock}-{number}" for number in range(2, 1000))]
+        numbered = (f"{base}-{clock}-{number}" for number in count(2))
+        candidates = chain((base, f"{base}-{clock}"), numbered)
         return next(uid for uid in map(make_uid, candidates) if uid not in self._talks)
 
     def _read_times(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.archives import is_workbook, member_names, unpack
+from exchange.reading.archives import WORKBOOK_XML, member_names, unpack
 from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import extension
 
@@ -20,7 +20,7 @@ def unpack_tables(sources: Sequence[Source], findings: Findings) -> list[Source]
     for source in sources:
         names = member_names(source)
         # What can't be opened is reported by the reader.
-        if not names or is_workbook(source):
+        if not names or WORKBOOK_XML in names:
             unpacked.append(source)
             continue
         tables = unpack(source, findings, _is_table_name)

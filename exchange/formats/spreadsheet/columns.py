@@ -74,8 +74,8 @@ def guess_columns(
 def fill_repeated_cells(table: TableMapping, grid: Grid, findings: Findings) -> None:
     """Replace cells that say "as above", and in rows of authors empty keys of papers, by the cell above."""
     lines = grid.lines[1 if table.has_header else 0 :]
-    places = {index for index, name in enumerate(table.columns) if name and name not in PROSE}
-    repeated = fill_as_above(lines, places.__contains__)
+    columns = {index for index, name in enumerate(table.columns) if name and name not in PROSE}
+    repeated = fill_as_above(lines, columns)
     if repeated:
         message = gettext("Cells such as “as above” were taken to repeat the cell above: rows %(rows)s.")
         findings.note("doubt", Where(grid.name), message, rows=shorten_list(map(str, repeated)))
@@ -103,7 +103,7 @@ def _show_columns(
     context.show_columns(grid.name, lines)
     if unmapped:
         message = gettext("These columns were not taken: %(names)s. A mapping file can say what they are.")
-        findings.note("warning", Where(grid.name), message, names=", ".join(unmapped))
+        findings.note("warning", Where(grid.name), message, names=", ".join(map(short, unmapped)))
 
 
 def _leave_out_unfit_columns(table: TableMapping, grid: Grid, findings: Findings) -> None:
@@ -112,7 +112,7 @@ def _leave_out_unfit_columns(table: TableMapping, grid: Grid, findings: Findings
     A column of a known heading is kept if most of its cells fit.
     """
     lines = [cells for _, cells in grid.lines[1 if table.has_header else 0 :]]
-    columns = column_cells(lines, grid.width)
+    columns = column_cells(lines, max(grid.width, len(table.columns)))
     headings = grid_headings(grid, has_header=table.has_header)
     for index, (is_guessed, name) in enumerate(zip(table.guessed, table.columns, strict=False)):
         if not (is_guessed and name and columns[index]):

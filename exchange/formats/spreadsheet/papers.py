@@ -1,7 +1,7 @@
 """Convert rows of papers and of authors to records."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -64,10 +64,9 @@ class PaperReader:
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
         self.declined: set[str] = set()
-        # The papers that a column marks as deleted.
-        self.deleted: list[str] = []
-        # Whether the first row of a paper declines it, and its place.
-        self.first_rows: dict[str, tuple[bool, Where]] = {}
+        # The papers of rows that a column marks as deleted.
+        self.deleted: set[str] = set()
+        # The first row of each paper that isn't deleted.
         self._first_rows: dict[str, Row] = {}
         self.undecided: list[str] = []
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
@@ -111,17 +110,17 @@ class PaperReader:
             self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
         if row.get("deleted").casefold() in TRUE_WORDS:
-            self.deleted.append(uid)
+            self.deleted.add(uid)
             message = gettext("Left out because it is marked as deleted: %(key)s.")
             self.findings.note("warning", row.where, message, key=short(uid))
             return
         word = self._find_rejection(row)
-        was_declined, first_where = self.first_rows.setdefault(uid, (bool(word), row.where))
-        if was_declined != bool(word):
+        first = self._first_rows.setdefault(uid, row)
+        if (uid in self.declined) != bool(word) and first is not row:
             message = gettext(
                 "“%(uid)s” is declined in one row and not in another (%(place)s). Keep the one that holds."
             )
-            self.findings.problem(row.where, "decision", message, uid=uid, place=first_where)
+            self.findings.problem(row.where, "decision", message, uid=uid, place=first.where)
             return
         if word:
             self.declined.add(uid)
@@ -135,7 +134,6 @@ class PaperReader:
                 return
         else:
             self.papers[uid] = self._paper(uid, title, row)
-            self._first_rows[uid] = row
         self.schedule.add(uid, row)
         for name in ("presenter", "corresponding"):
             if row.get(name):
@@ -291,8 +289,9 @@ class PaperReader:
         self.schedule.sessions.match_known()
         for row in self._paper_rows:
             self._add_paper(row)
-        known_uids = {*self.papers, *self.declined, *self.deleted}
-        uids_without_row = [uid for uid in self.authors if uid not in known_uids]
+        # A paper with a further row that isn't deleted stays.
+        left_out = (self.declined | self.deleted) - self.papers.keys()
+        uids_without_row = [uid for uid in self.authors if uid not in self.papers and uid not in left_out]
         for uid in uids_without_row:
             title, where = self.titles[uid]
             if self.has_papers and uid not in self.known_papers:
@@ -309,15 +308,15 @@ class PaperReader:
                 authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
         for uid, topic_rows in self._topic_rows.items():
-            self._add_topics(uid, topic_rows)
+            self._add_topics(uid, topic_rows, left_out)
         self._mark_authors()
         self._keep_unusual_names_back()
-        self._note_omissions()
+        self._note_omissions(left_out)
         return tuple(self.papers.values())
 
-    def _note_omissions(self) -> None:
-        for uid in self.authors.keys() & {*self.declined, *self.deleted}:
-            for _, author in self.authors[uid]:
+    def _note_omissions(self, left_out: Collection[str]) -> None:
+        for uid, rows in self.authors.items():
+            for _, author in rows if uid in left_out else ():
                 message = gettext("The author was left out with the paper %(key)s.")
                 self.findings.note("warning", author.where, message, key=short(uid))
         if self.contacts:
@@ -331,9 +330,12 @@ class PaperReader:
             count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
 
-    def _add_topics(self, uid: str, rows: list[Row]) -> None:
+    def _add_topics(self, uid: str, rows: list[Row], left_out: Collection[str]) -> None:
         """Add the topics of a table with a row for each: the first is the paper's, the others keywords."""
-        if uid in self.declined or uid in self.deleted:
+        if uid in left_out:
+            for row in rows:
+                message = gettext("The topic was left out with the paper %(key)s.")
+                self.findings.note("warning", row.where, message, key=short(uid))
             return
         if uid not in self.papers:
             if self.has_papers and uid not in self.known_papers:

@@ -17,7 +17,7 @@ TOTAL_WORDS = frozenset(
     }
 )  # fmt: skip
 # Numbers, also as percentages or amounts, and formulas that count.
-NUMBER = re.compile(r"[-+(]?[\s\d.,:%/€$£¥]*\d[\s\d.,:%/)€$£¥]*|[=+].*", re.DOTALL)
+NUMBER = re.compile(r"[-+(]?[\s.,:%/€$£¥]*\d[\s\d.,:%/)€$£¥]*|[=+].*", re.DOTALL)
 
 
 def is_total(cells: Sequence[str]) -> bool:
@@ -31,7 +31,8 @@ def leave_out_rows(grid: Grid, chosen: Collection[int], findings: Findings) -> N
     numbers = {*chosen}
     totals = [number for number, cells in grid.lines[1:] if number not in numbers and is_total(cells)]
     dropped = [number for number, _ in grid.lines if number in numbers]
-    grid.lines = [line for line in grid.lines if line[0] not in {*dropped, *totals}]
+    removed = {*dropped, *totals}
+    grid.lines = [line for line in grid.lines if line[0] not in removed]
     for message, rows in (
         (gettext("Rows with totals were left out: %(rows)s."), totals),
         (gettext("Rows were left out as chosen: %(rows)s."), dropped),

@@ -62,6 +62,8 @@ class NamedSessions:
         self.context, self.zone, self.findings, self.source = context, zone, findings, source
         self._by_title: dict[str, list[NewSession]] = defaultdict(list)
         self._known_by_title: dict[str, list[KnownRow]] = defaultdict(list)
+        # The same by the title as a row has it, since escaping and folding it takes long.
+        self._known_of: dict[str, list[KnownRow]] = {}
         for session in context.known("session"):
             self._known_by_title[fold_title(session.name)].append(session)
             self._known_by_title[fold_title(session.key)].append(session)
@@ -165,8 +167,11 @@ class NamedSessions:
         return fitting[0]
 
     def _known_of_title(self, title: str) -> list[KnownRow]:
-        titles = (fold_title(self.source(title)), fold_title(title))
-        return list(dict.fromkeys(next(filter(None, map(self._known_by_title.get, titles)), [])))
+        if title not in self._known_of:
+            titles = (fold_title(self.source(title)), fold_title(title))
+            rows = next(filter(None, map(self._known_by_title.get, titles)), ())
+            self._known_of[title] = list(dict.fromkeys(rows))
+        return self._known_of[title]
 
     def _find_known(
         self, title: str, day: date | None, span: Span | None = None, room: str = ""

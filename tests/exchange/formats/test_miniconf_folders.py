@@ -334,3 +334,59 @@ def test_folder_of_acl_2020_is_read_as_it_is() -> None:
     assert len(scheduled) < len(talks_of_program) < len(scheduled) + len(talk_rows)
     left_out = [note for note in program.notes if note.message == "Left out: the row has no title."]
     assert len(left_out) == sum(not row["title"].strip() for row in schedule_rows) == 4
+
+
+def test_talk_repeated_a_thousand_times_has_keys() -> None:
+    rows = [{"title": "Tides", "date": "Jul 9", "startTime": "9:00 AM"} for _ in range(1_002)]
+    program = read({**TALKS, "workshop_schedules.json": json.dumps({"W9": rows})})
+
+    assert len({row.uid for row in program.presentations}) == 1_002 + 3
+
+
+def test_own_key_of_a_row_of_the_calendar_is_surer_than_its_link() -> None:
+    """The result does not depend on the order of a set."""
+    keys = [f"K{number}" for number in range(12)]
+    sessions = [f"- {{UID: {key}, title: '{key}', start: '2020-07-06T09:00:00Z'}}" for key in keys]
+    calendar = [
+        {
+            "UID": key,
+            "title": key,
+            "start": "2020-07-06T09:00:00Z",
+            "end": "2020-07-06T10:00:00Z",
+            "link": f"session_{keys[index - 1]}.html",
+            "room": f"Room {key}",
+        }
+        for index, key in enumerate(keys)
+    ]
+    files = {
+        "papers.csv": "UID,title,authors\np1,Tides,Mia Zed\n",
+        "events.yml": "\n".join(sessions),
+        "main_calendar.json": json.dumps(calendar),
+    }
+
+    assert {session.uid: session.room for session in read(files).sessions} == {
+        key: slug(f"Room {key}") for key in keys
+    }
+
+
+def test_chairs_of_an_event_without_a_time_are_read() -> None:
+    files = {
+        **CHAIRS,
+        "workshops.yml": "- {UID: W1, title: Water workshop, organizers: Bo Li}",
+        "chairs.csv": "UID,chair\nW1,Cy Lee\n",
+    }
+    program = read(files)
+
+    assert [roles(session) for session in program.sessions if session.uid == "W1"] == [
+        [("organizer", "Bo Li"), ("chair", "Cy Lee")]
+    ]
+
+
+def test_papers_without_a_session_are_named_in_short() -> None:
+    rows = "".join(f"p{number},Talk {number},Mia Zed,Nowhere\n" for number in range(200))
+    program = read({**CHAIRS, "papers.csv": f"UID,title,authors,session\n{rows}"})
+
+    assert notes(program)[0] == (
+        "No file has the session “Nowhere” that papers name; they are not scheduled: "
+        "p0, p1, p2, p3, p4, p5, p6, p7, p8, p9 and 190 more."
+    )

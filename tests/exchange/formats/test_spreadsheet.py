@@ -1,6 +1,7 @@
 """Tests of spreadsheets of papers: columns of EasyChair, CMT and HotCRP, lists of authors, no formulas."""
 
 import io
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from openpyxl import Workbook
 import markup
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
+from exchange.formats.spreadsheet.row_choice import is_total
 from exchange.reading.papers import parse_authors
 from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
 from tests.exchange.outputs import reported_problems
@@ -373,3 +375,62 @@ def test_mapping_of_unknown_column_is_refused() -> None:
 )
 def test_hostile_author_cell_is_read_as_one_name(cell: str, name: str) -> None:
     assert [author.name for author in parse_authors(cell)] == [name]
+
+
+EASYCHAIR_AUTHORS = (
+    "submission #,first name,last name,affiliation,person #\n"
+    "1,J.,Kim,MIT,10\n2,J.,Kim,MIT,11\n3,J.,Kim,MIT,10\n"
+)
+
+
+def test_affiliation_does_not_replace_the_number_of_a_person() -> None:
+    program = read("#,title,decision\n1,A,accept\n2,B,accept\n3,C,accept\n", EASYCHAIR_AUTHORS)
+
+    keys = [author.person.key for paper in program.papers for author in stated(paper.authors, ())]
+    assert keys == ["papers.csv 10", "papers.csv 11", "papers.csv 10"]
+    assert [institution.name for institution in program.institutions] == ["MIT"]
+
+
+def test_long_row_of_digits_is_tested_for_totals_at_once() -> None:
+    """The time grows with the length, not with its square."""
+    start = time.perf_counter()
+    is_total(["1" * 200_000 + "x", "Total"])
+
+    assert time.perf_counter() - start < 5
+
+
+def test_paper_with_a_further_row_that_is_not_deleted_stays() -> None:
+    authors = Source("author.csv", b"submission #,first name,last name\n1,Mia,Zed\n2,Bo,Li\n")
+    topics = Source("topics.csv", b"submission #,topic\n1,Chips\n2,Maps\n")
+    rows = "#,title,decision,deleted?\n1,A,ACCEPT,yes\n1,A,ACCEPT,no\n2,B,ACCEPT,yes\n"
+    program = read(rows, authors, topics)
+
+    (paper,) = program.papers
+    assert [name for name, *_ in author_rows(paper)] == ["Mia Zed"]
+    assert [topic.name for topic in program.topics] == ["Chips"]
+    assert [(str(note.where), note.message) for note in program.notes] == [
+        ("papers.csv, row 2", "Left out because it is marked as deleted: 1."),
+        ("papers.csv, row 4", "Left out because it is marked as deleted: 2."),
+        ("topics.csv, row 3", "The topic was left out with the paper 2."),
+        ("author.csv, row 3", "The author was left out with the paper 2."),
+    ]
+
+
+def test_authors_left_out_are_named_in_the_order_of_the_file() -> None:
+    numbers = range(1, 40)
+    papers = "".join(f"{number},P{number},reject\n" for number in numbers)
+    authors = "".join(f"{number},Mia,Zed\n" for number in numbers)
+    program = read(
+        f"#,title,decision\n{papers}",
+        Source("author.csv", f"submission #,first name,last name\n{authors}".encode()),
+    )
+
+    messages = [note.message for note in program.notes if note.where.file == "author.csv"]
+    assert messages == [f"The author was left out with the paper {number}." for number in numbers]
+
+
+def test_columns_that_are_not_taken_are_named_in_short() -> None:
+    program = read(f"id,title,{'Zzz ' * 200}\n1,A,b\n")
+
+    (message,) = [note.message for note in program.notes if "not taken" in note.message]
+    assert len(message) < 200
