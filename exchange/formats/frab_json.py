@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_schedule
 from exchange.formats.frab.schedule import build_schedule
-from exchange.formats.frab.words import get_site_url
+from exchange.formats.frab.words import OWN_GENERATOR, get_site_url
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import read_head, read_object, top_level_names
 from exchange.records import Program
@@ -30,7 +30,8 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
         return None
     schedule = content.get("schedule")
     if isinstance(schedule, dict):
-        return schedule
+        generator = content.get("generator")
+        return {**schedule, "generator": generator.get("name") if isinstance(generator, dict) else None}
     message = gettext('This is not a frab or pretalx schedule: it has no object "schedule".')
     findings.problem(Where(source.name), "schedule", message)
     return None
@@ -52,7 +53,7 @@ def _chunks(program: Program, context: Context) -> Iterator[bytes]:
         del conference["time_zone_name"]
     document = {
         "$schema": SCHEMA,
-        "generator": {"name": "Plenary", "url": get_site_url(context)},
+        "generator": {"name": OWN_GENERATOR, "url": get_site_url(context)},
         "schedule": {**schedule, "conference": conference},
     }
     yield json.dumps(document, ensure_ascii=False).encode()

@@ -17,11 +17,13 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_schedule
 from exchange.formats.frab.schedule import EventObject, build_schedule
-from exchange.formats.frab.words import get_site_url
+from exchange.formats.frab.words import OWN_GENERATOR, get_site_url
 from exchange.problems import Findings, Where, short
 from exchange.reading.textfiles import read_head
 from exchange.records import Program
 
+# The values of flags, such as whether an answer is public.
+FLAGS: dict[str, object] = {"true": True, "True": True, "false": False, "False": False}
 # A root after declarations and comments.
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
@@ -61,7 +63,12 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
             }
             conference["days"] = [_day_object(day) for day in root.findall("day")]
             base_url = conference.get("base_url") or root.findtext("url") or ""
-            return {"base_url": base_url, "conference": conference}
+            generator = root.find("generator")
+            return {
+                "base_url": base_url,
+                "conference": conference,
+                "generator": None if generator is None else generator.get("name"),
+            }
         message = gettext("The elements of this file are nested too deeply for a schedule.")
         if root is not None:
             message = gettext("This is not a frab or pretalx schedule: it doesn’t begin with <schedule>.")
@@ -96,7 +103,12 @@ def _event_object(event: Element) -> dict[str, object]:
     for child in event:
         if child.tag == "persons":
             content[child.tag] = [
-                {"id": _parse_number(person.get("id")), "code": person.get("code"), "name": person.text or ""}
+                {
+                    "id": _parse_number(person.get("id")),
+                    "code": person.get("code"),
+                    "guid": person.get("guid"),
+                    "name": "".join(person.itertext()),
+                }
                 for person in child.findall("person")
             ]
         elif child.tag in ("links", "attachments"):
@@ -104,9 +116,22 @@ def _event_object(event: Element) -> dict[str, object]:
                 {"url": link.get("href", ""), "type": link.get("type", ""), "title": link.text or ""}
                 for link in child.findall(child.tag.removesuffix("s"))
             ]
+        elif child.tag == "answers":
+            content[child.tag] = [_answer_object(answer) for answer in child.findall("answer")]
         else:
             # Some files have elements of HTML in their texts.
             content[child.tag] = "".join(child.itertext())
+    return content
+
+
+def _answer_object(answer: Element) -> dict[str, object]:
+    """Return an answer as `schedule.json` has it: its text, its question, and what makes it public."""
+    content: dict[str, object] = {name: FLAGS.get(value, value) for name, value in answer.attrib.items()}
+    if not len(answer):
+        content["answer"] = answer.text or ""
+    for child in answer:
+        text = "".join(child.itertext()).strip()
+        content[child.tag] = _answer_object(child) if len(child) else FLAGS.get(text, text)
     return content
 
 
@@ -124,7 +149,7 @@ def _chunks(program: Program, context: Context) -> Iterator[bytes]:
     schedule = build_schedule(program, context)
     conference, base_url = schedule["conference"], schedule["base_url"]
     root = Element("schedule")
-    _add_element(root, "generator", name="Plenary", system=get_site_url(context))
+    _add_element(root, "generator", name=OWN_GENERATOR, system=get_site_url(context))
     _add_element(root, "url", f"{base_url}schedule.xml")
     _add_element(root, "version", schedule["version"])
     conference_element = _add_element(root, "conference")

@@ -27,6 +27,10 @@ class Cluster:
     # Whether every join was supported by more than the name.
     has_support: bool = True
 
+    @property
+    def file_keys(self) -> set[tuple[str, str]]:
+        return {key for entry in self.entries for key in entry.file_keys}
+
     def include(self, other: "Cluster", verdict: Verdict) -> None:
         """Merge another cluster of the same person into this one."""
         self.candidate.include(other.candidate)

@@ -47,6 +47,8 @@ class FilePerson:
     locations: set[Location] = field(default_factory=set)
     record: PersonRecord | None = None
     email: str = ""
+    # What identifies the person within a file: its name and the key there.
+    file_keys: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def is_keyed(self) -> bool:
@@ -182,6 +184,8 @@ class FilePeople:
             self.findings.note("doubt", where, message, name=name)
             ref = PersonRef(name=ref.name)
         entry.email = entry.email or ref.email
+        if ref.key:
+            entry.file_keys.add((where.file, ref.key))
         for key in (*keys, *keys_in_file):
             self._by_key.setdefault(key, entry)
         entry.orcid = entry.orcid or names.normalize_orcid(ref.orcid)
@@ -211,6 +215,12 @@ class FilePeople:
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
         orcid = "" if ("orcid", names.normalize_orcid(ref.orcid)) in foreign else ref.orcid
         return replace(ref, ids=ids, orcid=orcid)
+
+
+def are_told_apart(keys: set[tuple[str, str]], other_keys: set[tuple[str, str]]) -> bool:
+    """Return whether a file gives two people different keys."""
+    files = {file for file, _ in keys} & {file for file, _ in other_keys}
+    return bool(files) and not any(file in files for file, _ in keys & other_keys)
 
 
 def canonical_id(pair: tuple[str, str]) -> tuple[str, str]:

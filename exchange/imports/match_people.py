@@ -17,7 +17,7 @@ from content.array_lookup import AnyOf
 from content.fields import new_uid, validate_uid
 from exchange.imports.clusters import Cluster, ClusterIndex
 from exchange.imports.emails import people_by_email
-from exchange.imports.file_people import FilePeople, FilePerson, Location, canonical_id
+from exchange.imports.file_people import FilePeople, FilePerson, Location, are_told_apart, canonical_id
 from exchange.imports.kinds import PERSON_FIELDS
 from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, conferences_of
 from exchange.imports.rows import report_concealed
@@ -319,6 +319,7 @@ class MatchedPeople:
         contradicts = self._namesakes.contradicts
         return lambda other: (
             cluster.papers.isdisjoint(other.papers)
+            and not are_told_apart(cluster.file_keys, other.file_keys)
             and not any(contradicts(entry, other.person) for entry in cluster.entries)
         )
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from exchange.files import Context, Source
+from exchange.formats import spreadsheet
 from exchange.imports.load import Report, load
 from exchange.problems import ProgramError
 from exchange.records import (
@@ -578,3 +580,20 @@ def test_award_to_a_person_and_to_an_older_paper() -> None:
 
     rows = AwardGrant.objects.order_by("position")
     assert list(rows.values_list("paper", "person__uid")) == [(old_paper.pk, None), (None, "ada")]
+
+
+def test_trap_40_numbers_of_people_in_a_file_keep_namesakes_apart() -> None:
+    """The name and the affiliation are one guess, the number of the person is stated."""
+    make_edition()
+    papers = b"#,title,decision\n1,A,accept\n2,B,accept\n3,C,accept\n"
+    authors = (
+        b"submission #,first name,last name,affiliation,person #\n1,J.,Kim,MIT,10\n2,J.,Kim,MIT,11\n"
+        b"3,J.,Kim,MIT,10\n"
+    )
+    sources = [Source("submission.csv", papers), Source("author.csv", authors)]
+    records = spreadsheet.read(sources, Context("2021", 2021, "UTC"))
+    load(records, "2021")
+
+    first, second, third = (author_uids(uid)[0] for uid in ("1", "2", "3"))
+    assert (first == third, first == second) == (True, False)
+    assert load(records, "2021").run is None

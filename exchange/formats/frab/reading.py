@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import chain, count
 from typing import Any
-from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -19,28 +18,28 @@ from django.utils.translation import gettext
 import markup
 from exchange.files import Context, Source
 from exchange.formats.frab import schedule2
+from exchange.formats.frab.details import DetailReader
 from exchange.formats.frab.words import (
     BUILT_IN_TYPES,
     CANCELLED_PREFIX,
     DEMO,
     GUID,
-    LINE_END,
     NO_ROOM,
+    OWN_GENERATOR,
     SESSION_LINKS,
     classify_link,
     get_host,
     guess_built_in_kind,
-    is_web_url,
     join_paragraphs,
-    pick_language,
     split_first_paragraph,
 )
 from exchange.problems import Findings, Where, short
+from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address, keep_link
 from exchange.reading.textfiles import JsonObject, describe_place, is_too_large, require_single_file
 from exchange.reading.values import (
+    UID,
     InvalidValueError,
     check_program,
-    clean_text,
     get_zone,
     parse_date,
     parse_datetime,
@@ -67,7 +66,7 @@ from exchange.records import (
 )
 
 DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
-CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
+CLOCK = re.compile(r"(\d\d?):(\d\d)(?::\d\d)?\Z")
 LANGUAGE = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z")
 MAX_BYTES = 100_000_000
 # The start of days that state none.
@@ -117,7 +116,9 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
         findings.note("warning", conference.where, message, theirs=zone, ours=edition_zone)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
-    reader = EventReader(findings, zone, get_host(address) or slug(acronym or "frab"), address)
+    is_own = schedule.content.get("generator") == OWN_GENERATOR
+    details = DetailReader(findings, address, has_own_texts=is_own)
+    reader = EventReader(findings, zone, get_host(address) or slug(acronym or "frab"), details)
     for room in conference.objects("rooms"):
         reader.add_room(
             room.line("name"), room.number("capacity"), is_virtual=room.line("type") in VIRTUAL_ROOM_TYPES
@@ -126,7 +127,8 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
         events = schedule2.iterate_events(schedule, conference, zone)
     else:
         days = conference.objects("days", are_rows=True)
-        events = chain.from_iterable(_listed_events(day_object, zone) for day_object in days)
+        day_change = _parse_clock(conference.content.get("day_change")) or MIDNIGHT
+        events = chain.from_iterable(_listed_events(day_object, zone, day_change) for day_object in days)
     for name, event, day, day_start in events:
         reader.add(event, name, day, day_start)
     edition = reader.edition_with_day_start(conference.where, context)
@@ -134,10 +136,21 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
     return replace(reader.program(), edition=edition)
 
 
+def _parse_clock(value: object) -> time | None:
+    match = CLOCK.match(value.strip()) if isinstance(value, str) else None
+    try:
+        return time(int(match[1]), int(match[2])) if match else None
+    except ValueError:
+        return None
+
+
 def _listed_events(
-    day_object: JsonObject, zone: ZoneInfo
+    day_object: JsonObject, zone: ZoneInfo, day_change: time
 ) -> Iterator[tuple[str, JsonObject, date | None, time]]:
-    """Yield for each event of a day: its room, the event, the day, the start of the day."""
+    """Yield for each event of a day: its room, the event, the day, the start of the day.
+
+    `day_change`: when days begin that do not say it themselves.
+    """
     try:
         day = parse_date(day_object.line("date")) if day_object.content.get("date") else None
     except InvalidValueError as error:
@@ -147,7 +160,7 @@ def _listed_events(
         moment = datetime.fromisoformat(day_object.line("day_start"))
         day_start = (moment.astimezone(zone) if moment.tzinfo else moment).time()
     except (ValueError, OverflowError):
-        day_start = MIDNIGHT
+        day_start = day_change
     rooms = day_object.content.get("rooms")
     if not isinstance(rooms, dict):
         day_object.problem("rooms", gettext("This must be an object of room name -> list of events."))
@@ -162,13 +175,12 @@ def _listed_events(
 
 
 class EventReader:
-    """Collector of records. `host`: the namespace of people's numbers; `base_url`: base of relative links."""
+    """Collector of records. `host`: the namespace of people's numbers."""
 
-    def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str) -> None:
-        self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
+    def __init__(self, findings: Findings, zone: tzinfo, host: str, details: DetailReader) -> None:
+        self.findings, self.zone, self.host, self.details = findings, zone, host, details
         # People by their identifiers, else by their names.
-        self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
-        self.unread_answer_count = 0
+        self.people: dict[tuple[str, ...], PersonRecord] = {}
         self.photos: dict[str, PhotoRecord] = {}
         # Of each event: its start, the day that lists it, and the hour at which that day begins.
         self.listed_events: list[tuple[datetime, date, int]] = []
@@ -226,7 +238,9 @@ class EventReader:
             self.listed_events.append((start.astimezone(self.zone), day, day_start.hour))
         is_cancelled = title.startswith(CANCELLED_PREFIX)
         title = markup.escape_markup(title.removeprefix(CANCELLED_PREFIX))
-        text = join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw))
+        text = join_paragraphs(
+            *self.details.texts(raw, "abstract", "description"), *self.details.answers(raw)
+        )
         reason = ""
         first_paragraph, remaining_text = split_first_paragraph(text)
         if is_cancelled and first_paragraph.startswith(CANCELLED_PREFIX):
@@ -297,58 +311,46 @@ class EventReader:
         for person in raw.objects("persons", are_rows=True):
             name, number = person.line("name") or person.line("public_name"), person.number("id")
             key = str(number) if number else person.line("code")
+            # Guids are not stored, since they are made of e-mail addresses.
+            guid = person.content.get("guid")
             if name:
-                ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=person.where)
+                ref = PersonRef(
+                    name=name,
+                    ids=((self.host, key),) if key else (),
+                    key=guid if isinstance(guid, str) else "",
+                    where=person.where,
+                )
                 self._add_person_details(person, ref)
                 is_moderator = person.line("role").lower() in MODERATOR_ROLES
                 yield ref, "moderator" if is_moderator else "speaker"
 
     def _add_person_details(self, person: JsonObject, ref: PersonRef) -> None:
         """Add biography, homepage and photo of a person, from the first event that has them."""
-        texts = _non_empty_texts(person, "biography") or _non_empty_texts(person, "abstract", "description")
-        answers = self._answers(person, is_personal=True)
+        texts = self.details.texts(person, "biography") or self.details.texts(
+            person, "abstract", "description"
+        )
+        answers = self.details.answers(person, is_personal=True)
         avatar_value = person.content.get("avatar")
         url = avatar_value.get("url") if isinstance(avatar_value, dict) else avatar_value
-        avatar = self._absolute_address(url) if isinstance(url, str) else ""
-        if is_web_url(avatar):
+        avatar = self.details.absolute_address(url) if isinstance(url, str) else ""
+        if is_web_address(avatar):
             self.photos.setdefault(avatar, PhotoRecord(person=ref, url=avatar, where=person.where))
-        pages = (self._absolute_address(link.line("url")) for link in person.objects("links"))
-        homepage = next(filter(is_web_url, pages), "")
+        pages = [
+            self.details.absolute_address(link.line("url")) for link in self.details.objects(person, "links")
+        ]
+        homepage = next(filter(is_web_address, pages), "")
+        for page in pages:
+            if page.startswith("http"):
+                keep_link(page, person.where, self.findings)
         if texts or answers or homepage or avatar:
             biography = join_paragraphs(*texts, *answers)
-            key = ref.ids or ref.name
+            key = ref.ids[0] if ref.ids else (ref.key, ref.name)
             record = self.people.get(key, PersonRecord(ref=ref, where=person.where))
             self.people[key] = replace(
                 record,
                 biography=record.biography or biography or UNSTATED,
                 homepage=record.homepage or homepage or UNSTATED,
             )
-
-    def _answers(self, raw: JsonObject, *, is_personal: bool = False) -> list[str]:
-        """Return the public answers to questions of the call for papers, which organizers may export.
-
-        The question must have a text. Answers about people are public only if the file marks them so.
-        """
-        answers = []
-        for answer_object in raw.objects("answers"):
-            question_value = answer_object.content.get("question")
-            question_object = question_value if isinstance(question_value, dict) else {}
-            flags = [
-                flag
-                for part in (question_object, answer_object.content)
-                if (flag := part.get("is_public")) is not None
-            ]
-            is_public = all(flag is True for flag in flags) if flags else not is_personal
-            question = pick_language(question_object.get("question") if question_object else question_value)
-            answer = pick_language(answer_object.content.get("answer"))
-            if is_public and question and answer and not question_object.get("contains_personal_data"):
-                separator = "" if question.endswith(("?", ":")) else ":"
-                answers.append(
-                    clean_text(f"{question}{separator} {answer}", raw.where, "answers", self.findings)
-                )
-            elif answer:
-                self.unread_answer_count += 1
-        return answers
 
     def edition_with_day_start(self, where: Where, context: Context) -> EditionRecord | None:
         """Return the edition with the hour at which the file's days begin, if it matters to an event."""
@@ -388,33 +390,25 @@ class EventReader:
             )
             self.findings.note("doubt", where, message, types=types)
 
-        if self.unread_answer_count:
+        if self.details.unread_answer_count:
             message = gettext(
                 "%(count)s answers were left out: the file does not say what was asked, "
                 "or that they are public."
             )
-            self.findings.note("warning", where, message, count=self.unread_answer_count)
-
-    def _absolute_address(self, address: str) -> str:
-        """Return the absolute address of a link; those to the same site may lack the host."""
-        try:
-            return urljoin(self.base_url, address) if address else ""
-        except ValueError:
-            return address
+            self.findings.note("warning", where, message, count=self.details.unread_answer_count)
 
     def _start(self, raw: JsonObject, day: date | None, day_start: time) -> datetime | None:
         """Return when the event begins: its date, or its time on the day that lists it."""
         try:
             if raw.content.get("date"):
                 return parse_datetime(raw.line("date"), self.zone)
-            clock = CLOCK.match(raw.line("start"))
+            clock = _parse_clock(raw.line("start"))
             if clock is None or day is None:
                 raise InvalidValueError(
                     gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00.")
                 )
-            clock_text = f"{clock[1]}:{clock[2]}"
-            day_shift = timedelta(days=1 if clock_text < f"{day_start:%H:%M}" else 0)
-            return parse_datetime(f"{day + day_shift} {clock_text}", self.zone)
+            day_shift = timedelta(days=1 if clock < day_start else 0)
+            return parse_datetime(f"{day + day_shift} {clock:%H:%M}", self.zone)
         except InvalidValueError as error:
             raw.problem("date", str(error))
             return None
@@ -439,11 +433,13 @@ class EventReader:
     def _uid(self, raw: JsonObject) -> str:
         """Return the lasting identifier of the event: its guid, else its number, else its code."""
         guid, number = raw.line("guid"), raw.number("id")
-        if guid and not GUID.match(guid):
-            message = gettext('"%(guid)s" is not a guid such as 2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b.')
-            raw.problem("guid", message, guid=short(guid))
-            return ""
-        uid = guid.lower() or (str(number) if number else "") or raw.line("code")
+        if GUID.match(guid):
+            guid = guid.lower()
+        elif guid and not UID.match(guid):
+            message = gettext("The guid “%(guid)s” was left out: it can be no identifier.")
+            self.findings.note("warning", raw.where, message, guid=short(guid))
+            guid = ""
+        uid = guid or (str(number) if number else "") or raw.line("code")
         if not uid and not raw.content.get("id"):
             raw.problem("guid", gettext("The event has neither guid nor id. Give it one of them."))
         return uid
@@ -471,16 +467,15 @@ class EventReader:
         session_links: dict[str, Any] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
-            for link in raw.objects(field, are_rows=True):
+            for link in self.details.objects(raw, field, are_rows=True):
                 title, kind = link.line("title"), link.line("type").lower()
-                address = self._absolute_address(link.line("url"))
+                address = self.details.absolute_address(link.line("url"))
                 if kind in SOURCE_LINKS:
                     continue
                 name = SESSION_LINKS.get((title, kind)) if field == "links" and not materials else None
-                if not is_web_url(address):
-                    message = gettext("The link %(url)s is left out: it is no web address.")
-                    self.findings.note("warning", link.where, message, url=short(address))
-                elif name and name not in session_links:
+                if not is_web_address(address, MAX_MATERIAL_URL_CHARS):
+                    keep_link(address or str(link.content), link.where, self.findings)
+                elif name and name not in session_links and is_web_address(address):
                     session_links[name] = address
                 else:
                     is_attachment = field == "attachments"
@@ -489,10 +484,6 @@ class EventReader:
                     material_kind, label = classify_link(kind, title, is_attachment)
                     materials.append(MaterialRecord(kind=material_kind, url=address, label=label))
         return session_links, materials
-
-
-def _non_empty_texts(json_object: JsonObject, *names: str) -> list[str]:
-    return [text for name in names if (text := LINE_END.sub("\n", json_object.text(name)).strip())]
 
 
 def _unused_key(key: str, used_keys: set[str]) -> str:

@@ -7,11 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, tzinfo
 
-from django.utils.translation import gettext
-
 from exchange.formats.frab.words import pick_language
 from exchange.problems import Where, short
-from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import JsonObject
 from exchange.reading.values import InvalidValueError, parse_date, parse_datetime, slug
 
@@ -35,7 +32,6 @@ def iterate_events(
     # The first day may begin later and the last one end earlier, so the most common hour is used.
     day_start_counts = Counter(moment.time() for _, *limits in days for moment in limits)
     day_start = day_start_counts.most_common(1)[0][0] if day_start_counts else time()
-    guids: dict[str, set[str]] = {}
     for event in schedule.objects("events", are_rows=True):
         content = _translate_texts(event.content)
         room_name = _resolve_name(content.get("room"), room_by_key)
@@ -49,10 +45,7 @@ def iterate_events(
             if not isinstance(participant, dict):
                 persons.append(participant)
                 continue
-            name, guid = participant.get("name"), participant.get("guid")
-            persons.append({**person_by_key.get(str(guid), {}), **participant})
-            if isinstance(name, str) and isinstance(guid, str) and guid:
-                guids.setdefault(name, set()).add(guid)
+            persons.append({**person_by_key.get(str(participant.get("guid")), {}), **participant})
         content["persons"] = persons
         title = content.get("title")
         if not content.get("guid"):
@@ -65,15 +58,6 @@ def iterate_events(
             (day for day, day_begin, day_end in days if start and day_begin <= start < day_end), None
         )
         yield room_name, JsonObject(content, where, event.findings), event_day, day_start
-    _note_namesakes(guids, schedule)
-
-
-def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
-    """Report people of one name, who become one person. Guids are not stored: they hash e-mail addresses."""
-    namesakes = sorted(name for name, person_guids in guids.items() if len(person_guids) > 1)
-    if namesakes:
-        message = gettext("Names of more than one person in the file, who are one here: %(names)s.")
-        schedule.findings.note("doubt", schedule.where, message, names=shorten_list(namesakes))
 
 
 def _objects(parent: JsonObject, name: str) -> list[Content]:

@@ -13,6 +13,8 @@ BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 LINE_END = re.compile(r"\r\n?")
 CANCELLED_PREFIX = "Cancelled: "
 NO_ROOM = "No room"
+# The name by which files say that this site wrote them.
+OWN_GENERATOR = "Plenary"
 GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 FALLBACK_SITE_URL = "https://plenary.invalid"
 

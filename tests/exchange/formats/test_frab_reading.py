@@ -2,9 +2,11 @@
 
 import copy
 import json
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 import markup
 from exchange.files import Context, Source
 from exchange.formats import frab_json, frab_xml
+from exchange.imports.load import load
 from exchange.problems import ProgramError
 from exchange.records import (
     UNSTATED,
@@ -24,10 +27,12 @@ from exchange.records import (
     RoleRecord,
     stated,
 )
+from people.models import Person
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, program_with_talks, written_text
 from tests.exchange.outputs import reported_problems
 from tests.exchange.programs import complete_program
 from tests.exchange.strategies import programs
+from tests.factories import make_edition
 
 CAMP = Context("2019", 2019, "Europe/Berlin")
 EVENT: dict[str, Any] = {
@@ -362,7 +367,6 @@ def test_time_without_offset_is_in_the_edition_zone_and_night_on_the_next_day() 
     ("fields", "field"),
     [
         ({"id": "7"}, "id"),
-        ({"guid": "x"}, "guid"),
         ({"guid": None, "id": None}, "guid"),
         ({"date": "yesterday"}, "date"),
         ({"date": None}, "date"),
@@ -568,20 +572,25 @@ def test_participant_with_guid_of_wrong_type_is_identified_by_name(guid: object)
     assert [paper.authors for paper in program.papers] == [(AuthorRecord(person=PersonRef(name="Mia Zed")),)]
 
 
-def test_persons_with_the_same_name_are_noted() -> None:
+@pytest.mark.django_db
+def test_persons_with_the_same_name_are_kept_apart_with_one_note() -> None:
+    make_edition(slug="2019", timezone="Europe/Berlin")
     second_event = {
         **NEWER_EVENT,
         "guid": None,
         "code": "X",
         "participants": [{"guid": "g9", "name": "Mia Zed"}],
     }
-    messages = [note.message for note in read_newer_layout(NEWER_EVENT, second_event).notes]
+    report = load(read_newer_layout(NEWER_EVENT, second_event), "2019")
 
-    assert "Names of more than one person in the file, who are one here: Mia Zed." in messages
+    assert Person.objects.filter(name="Mia Zed").count() == 2
+    assert [note.message for note in report.notes if "Mia Zed" in note.message] == [
+        "Mia Zed is also the name of 2 people of this file. They are kept apart; merge them if they are one."
+    ]
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("start", "soon"), ("end", "late"), ("title", 5), ("abstract", 5), ("guid", "x")]
+    ("field", "value"), [("start", "soon"), ("end", "late"), ("title", 5), ("abstract", 5)]
 )
 def test_problem_of_the_newer_layout_has_its_location(field: str, value: object) -> None:
     with pytest.raises(ProgramError) as error:
@@ -659,3 +668,180 @@ def test_times_are_in_the_zone_of_the_file_with_a_warning() -> None:
     assert [note.message for note in program.notes if note.kind == "warning"] == [
         "The times of the file are those of Asia/Seoul, the edition has the zone Europe/Berlin."
     ]
+
+
+# Odd details, of which none refuses the file
+
+
+def xml_source(events: str, conference: str = "", head: str = "") -> Source:
+    text = (
+        f"<schedule>{head}<version>1</version><conference><acronym>x</acronym>{conference}</conference>"
+        f'<day date="2019-08-21"><room name="Hall">{events}</room></day></schedule>'
+    )
+    return Source("schedule.xml", text.encode())
+
+
+def xml_event(number: int, content: str, start: str = "10:30") -> str:
+    return (
+        f'<event id="{number}"><start>{start}</start><duration>00:30</duration><title>Talk {number}</title>'
+        f"<type>lecture</type>{content}</event>"
+    )
+
+
+def read_xml(events: str, **parts: str) -> Program:
+    return frab_xml.read([xml_source(events, **parts)], CAMP)
+
+
+def messages(program: Program) -> list[str]:
+    return [note.message for note in program.notes if "kinds of sessions" not in note.message]
+
+
+@pytest.mark.parametrize(
+    ("answer", "abstract", "remarks"),
+    [
+        ("<answer>x</answer><question>6</question>", "A", 1),
+        ("<answer>So.</answer><question>Why?</question>", "A\n\nWhy? So.", 0),
+        ("<answer>So.</answer><question>Why?</question><is_public>true</is_public>", "A\n\nWhy? So.", 0),
+        ("<answer>So.</answer><question>Why?</question><is_public>False</is_public>", "A", 1),
+        ("<answer>So.</answer><question id='6'><question>Why?</question></question>", "A\n\nWhy? So.", 0),
+        ("<question>Why?</question>", "A", 0),
+    ],
+)
+def test_trap_45_answers_in_xml_are_read_if_public(answer: str, abstract: str, remarks: int) -> None:
+    program = read_xml(xml_event(1, f"<abstract>A</abstract><answers><answer>{answer}</answer></answers>"))
+
+    (session,) = program.sessions
+    assert session.abstract == abstract
+    assert (
+        messages(program)
+        == ["1 answers were left out: the file does not say what was asked, or that they are public."]
+        * remarks
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "address", ["http://", "http://x y", "https://-", "slides.pdf", "//", f"https://x.test/{'a' * 1000}"]
+)
+def test_trap_45_link_that_is_none_is_left_out_with_its_value(address: str) -> None:
+    make_edition(slug="2019", timezone="Europe/Berlin")
+    program = read_xml(xml_event(1, f'<links><link href="{address}">Slides</link></links>'))
+
+    assert messages(program) == [
+        f"This link was left out, since it is no web address: {address[:120]}{'…' * (len(address) > 120)}"
+    ]
+    assert load(program, "2019").run is not None
+
+
+@pytest.mark.django_db
+def test_trap_45_addresses_of_people_that_are_none_are_left_out() -> None:
+    make_edition(slug="2019", timezone="Europe/Berlin")
+    person = {"name": "Mia Zed", "links": [{"url": "http://"}], "avatar": "http://", "biography": "She."}
+    program = read(persons=[person])
+
+    assert messages(program) == ["This link was left out, since it is no web address: http://"]
+    assert (load(program, "2019").run is not None, program.photos) == (True, ())
+
+
+@pytest.mark.parametrize("name", ["answers", "links", "attachments"])
+@pytest.mark.parametrize("value", ["odd", [["odd"]], {"odd": 1}, 7])
+def test_trap_45_detail_of_another_type_is_left_out_with_its_value(name: str, value: Any) -> None:
+    program = read(**{name: value})
+
+    assert [session.title for session in program.sessions] == ["On n bodies"]
+    assert ["odd" in message or "7" in message for message in messages(program)] == (
+        [] if isinstance(value, dict) and name == "answers" else [True]
+    )
+
+
+@pytest.mark.parametrize("guid", ["mXbBcXkS2WvUoVnA1R9t4Z", "AAAA_bbbb-CCCC.dddd", "12ab"])
+def test_short_guid_is_the_identifier(guid: str) -> None:
+    assert [session.uid for session in read(guid=guid).sessions] == [guid]
+
+
+def test_trap_45_guid_that_can_be_no_identifier_is_left_out() -> None:
+    program = read(guid="{not one}")
+
+    assert [session.uid for session in program.sessions] == ["7"]
+    assert messages(program) == ["The guid “{not one}” was left out: it can be no identifier."]
+
+
+NIGHT = {"00:30": "2019-08-22T00:30:00+02:00", "9:00": "2019-08-21T09:00:00+02:00"}
+
+
+@pytest.mark.parametrize("start", NIGHT)
+def test_days_begin_when_the_conference_says_so(start: str) -> None:
+    change = "<day_change>09:00:00</day_change>"
+    (session,) = read_xml(xml_event(1, "", start), conference=change).sessions
+
+    assert session.start == datetime.fromisoformat(NIGHT[start])
+
+
+HTML = {
+    "<p>We <strong>need</strong> <a href='https://x.test/?a=1&amp;b'>it</a>.</p>": (
+        "We **need** [it](https://x.test/?a=1&b)."
+    ),
+    "<p>One &amp; two</p><p>1 &lt; 2, $a_1$ and 2 * 3 * 4</p>": (
+        "One & two\n\n1 \\< 2, $a_1$ and 2 \\* 3 \\* 4"
+    ),
+    "<ul><li>a</li><li>b <em>c</em></li></ul><ol><li>d</li><li>e</li></ol>": "- a\n- b *c*\n\n1. d\n2. e",
+    "<p>a<br/>b</p><script>x()</script><!-- y -->": "a\\\nb",
+    "Plain *Markdown* <br> on <https://x.test>": "Plain *Markdown* \\\n on <https://x.test>",
+    "<div><b>a</b><b>b</b><i> </i>c <i>d </i>e</div>": "**ab** c *d* e",
+    "<p>Go <a href='javascript:x()'>there</a></p>": "Go there",
+}
+
+
+@pytest.mark.parametrize("html", HTML)
+def test_html_becomes_text_with_emphasis_once_and_with_a_note(html: str) -> None:
+    person = {"name": "Mia Zed", "biography": html}
+    program = read(abstract=html, description="", persons=[person])
+
+    assert [session.abstract for session in program.sessions] == [HTML[html]]
+    assert [record.biography for record in program.people] == [HTML[html]]
+    assert messages(program) == [
+        f"HTML became text with emphasis and links: {field}." for field in ("abstract", "biography")
+    ]
+    assert read_xml(xml_event(1, f"<abstract>{escape(html)}</abstract>")).sessions[0].abstract == HTML[html]
+
+
+@pytest.mark.parametrize(
+    "text", ["The <p> tag", "`<br>` is a tag", "a < b > c", "<https://x.test>", "<b>", "x</y>"]
+)
+def test_text_about_tags_is_no_html(text: str) -> None:
+    program = read(abstract=text, description="")
+
+    assert ([session.abstract for session in program.sessions], messages(program)) == ([text], [])
+
+
+@pytest.mark.parametrize("fmt", [frab_json, frab_xml])
+def test_html_in_texts_of_this_site_is_shown(fmt: Any) -> None:
+    program = read(abstract="a", description="")
+    (session,) = program.sessions
+    shown = replace(program, sessions=(replace(session, abstract="<p>a</p>"),))
+
+    assert write_and_read(shown, fmt).sessions[0].abstract == "<p>a</p>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<ul><li>" * 20_000 + "</p>", "<" * 190_000 + "</p>", "<b>" * 60_000 + "</b>", "</p><a href='" * 15_000],
+)
+def test_hostile_html_is_read_at_once(html: str) -> None:
+    start = time.perf_counter()
+    read(abstract=html, description="")
+
+    assert time.perf_counter() - start < 8
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("attribute", ["guid", "code", "id"])
+def test_one_guid_is_one_person_within_a_file(attribute: str) -> None:
+    make_edition(slug="2019", timezone="Europe/Berlin")
+    key = "7" if attribute == "id" else "5f0c1e7a-1111-4222-8333-0123456789ab"
+    person = f'<persons><person {attribute}="{key}">tidewave</person></persons>'
+    events = "".join(xml_event(number, f"<track>x</track>{person}") for number in range(1, 6))
+    load(read_xml(events), "2019")
+
+    assert Person.objects.count() == 1
+    assert load(read_xml(events), "2019").run is None
