@@ -77,6 +77,25 @@ def safe_database(config: dict[str, Any], pgbouncer: bool, lock_seconds: int) ->
     return config
 
 
+def with_short_timeouts(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a replica whose machine is given up after seconds, as the primary can answer."""
+    if config["ENGINE"].endswith("postgresql"):
+        timeouts = {"connect_timeout": 2, "tcp_user_timeout": 5000, "keepalives_idle": 5}
+        config["OPTIONS"] = timeouts | config.get("OPTIONS", {})
+    return config
+
+
+def bucket_timeouts() -> dict[str, object]:
+    """Return options of django-storages with which a bucket that does not answer is given up in seconds."""
+    if not find_spec("botocore"):
+        # The missing package is one of the `problems`.
+        return {}
+    from botocore.config import Config
+
+    config = Config(connect_timeout=3, read_timeout=20, retries={"total_max_attempts": 2})
+    return {"client_config": config}
+
+
 def site_host(url: str) -> str:
     """Return the host of a URL in the form of a Host header, without port; empty if there is none."""
     host = urlsplit(url).hostname or ""

@@ -8,7 +8,16 @@ from django.utils.csp import CSP
 from django.utils.text import capfirst
 from environs import EnvError
 
-from conference.environment import environment, hosts, mailers, problems, safe_database, stored_key
+from conference.environment import (
+    bucket_timeouts,
+    environment,
+    hosts,
+    mailers,
+    problems,
+    safe_database,
+    stored_key,
+    with_short_timeouts,
+)
 from conference.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
@@ -102,7 +111,7 @@ DATABASES = {"default": safe_database(database, PGBOUNCER, DATABASE_LOCK_TIMEOUT
 if env.str("DATABASE_REPLICA_URL", ""):
     replica: dict[str, object] = env.dj_db_url("DATABASE_REPLICA_URL")
     DATABASES["replica"] = {
-        **safe_database(replica, PGBOUNCER, DATABASE_LOCK_TIMEOUT),
+        **safe_database(with_short_timeouts(replica), PGBOUNCER, DATABASE_LOCK_TIMEOUT),
         "TEST": {"MIRROR": "default"},
     }
     DATABASE_ROUTERS = ["content.replica.ReplicaRouter"]
@@ -192,6 +201,7 @@ if env.str("S3_BUCKET", ""):
             "url_protocol": f"{SITE_URL.partition('://')[0]}:",
             "querystring_auth": False,
             "file_overwrite": False,
+            **bucket_timeouts(),
         },
     }
 # Tasks that take minutes run in the request (the demo), or by `manage.py worker` (production).

@@ -5,6 +5,8 @@ response is valid as long as none of its tags has a higher number than the respo
 
 A change that a reading finds was committed after the previous reading at the earliest. In a process without
 requests, this may be long before the change is found.
+
+Where there is a replica, this is read, and it is left while it does not answer or lags behind.
 """
 
 import threading
@@ -18,6 +20,7 @@ from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from content import replica
 from content.invalidation import SITE_KEY, SITE_TAG, edition_tag, tags_between
 from pagecache import clock
 
@@ -29,6 +32,8 @@ CURRENT_SECONDS = 0.5
 OUTAGE_SECONDS = 60.0
 # For how long a request waits for the reading of another.
 WAIT_SECONDS = 10.0
+# By how much a replica may lag behind, which is checked as often with the primary database.
+MAX_LAG_SECONDS = 2.0
 # The number of changes whose times are stored.
 MAX_MOMENTS = 10_000
 MAX_TAGS = 50_000
@@ -71,6 +76,9 @@ class Revisions:
         self._read_at = self._tried_at = float("-inf")
         # When the first reading since then began that failed.
         self._lost_at: float | None = None
+        # The states of the primary database, with which the replica is compared, and when they were read.
+        self._primary: CacheStates = {}
+        self._primary_read_at = float("-inf")
         self._lock = threading.Lock()
 
     def poll(self) -> bool:
@@ -123,9 +131,7 @@ class Revisions:
     def _read(self) -> None:
         started_at = clock.now()
         try:
-            # The function is a setting, as it needs the models of other apps.
-            states: CacheStates = import_string(settings.PAGE_CACHE_STATES)(timezone.now())
-            tags = changed_tags(self.states, states) if self.states else set()
+            states, tags = self._read_changes()
         except DatabaseError:
             close_old_connections()
             if self._lost_at is None:
@@ -134,6 +140,41 @@ class Revisions:
             self._store_invalidations(tags)
             self.states, self._read_at, self._lost_at = states, started_at, None
         self._tried_at = started_at
+
+    def _read_changes(self) -> tuple[CacheStates, set[str] | None]:
+        """Return the states and the tags that were invalidated, from the replica if it may be used."""
+        if replica.is_allowed() and replica.use.is_due():
+            try:
+                with replica.try_replica():
+                    states = read_states()
+                    tags = changed_tags(self.states, states) if self.states else set()
+            except DatabaseError:
+                close_old_connections()
+                replica.use.leave("does not answer")
+            else:
+                if not self._lags(states):
+                    replica.use.resume()
+                    return states, tags
+                replica.use.leave("lags behind")
+        with replica.read_from_replica(False):
+            states = read_states()
+            return states, changed_tags(self.states, states) if self.states else set()
+
+    def _lags(self, states: CacheStates) -> bool:
+        """Return whether the replica is behind the last reading, or the primary database some seconds ago."""
+        if is_behind(states, self.states):
+            return True
+        if clock.now() - self._primary_read_at < MAX_LAG_SECONDS:
+            return False
+        known, self._primary_read_at = self._primary, clock.now()
+        try:
+            with replica.read_from_replica(False):
+                self._primary = read_states()
+        except DatabaseError:
+            # The replica answers alone.
+            close_old_connections()
+            self._primary = {}
+        return is_behind(states, known)
 
     def _store_invalidations(self, tags: set[str] | None) -> None:
         if tags is not None and not tags:
@@ -145,6 +186,23 @@ class Revisions:
         self._invalidated.update(dict.fromkeys(tags or (), number))
         self._moments.append(self._read_at)
         self.number = number
+
+
+def read_states() -> CacheStates:
+    """Read the states of all editions and of the site. Two queries."""
+    # The function is a setting, as it needs the models of other apps.
+    states: CacheStates = import_string(settings.PAGE_CACHE_STATES)(timezone.now())
+    return states
+
+
+def is_behind(states: CacheStates, known: CacheStates) -> bool:
+    """Return whether states are older than known ones."""
+    if not known:
+        return False
+    missing = known.keys() - states.keys()
+    if missing and states[SITE].revision <= known[SITE].revision:
+        return True
+    return any(states[slug].revision < state.revision for slug, state in known.items() if slug in states)
 
 
 def changed_tags(old: CacheStates, new: CacheStates) -> set[str] | None:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from conference.cards import Picture, card_response
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
+from content import replica
 from content.pagination import BadParameter
 from content.write_conflicts import is_blocked
 from website.context_processors import home_head
@@ -73,6 +74,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return a 500 page, or a 503 with `Retry-After` if the database is unavailable."""
     error = sys.exception()
     is_unavailable = isinstance(error, OperationalError | InterfaceError)
+    if is_unavailable and replica.is_reading():
+        # The request is repeated with the primary database (`content.replica.ReplicaLayer`).
+        replica.use.leave("does not answer")
     is_locked = isinstance(error, OperationalError) and is_blocked(error)
     status = 503 if is_unavailable else 500
     wait = RETRY_AFTER_LOCK if is_locked else RETRY_AFTER

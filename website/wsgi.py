@@ -12,10 +12,11 @@ from django.urls import get_resolver  # noqa: E402
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
 
 from conference.environment import settings_or_exit  # noqa: E402
+from content.replica import ReplicaLayer  # noqa: E402
 from content.request_charset import CharsetLayer  # noqa: E402
 
 settings_or_exit()
-django = CharsetLayer(get_wsgi_application())
+django = ReplicaLayer(CharsetLayer(get_wsgi_application()))
 
 # These modules import models, so Django must be set up first.
 from operations.monitoring.wsgi import MonitoringLayer  # noqa: E402

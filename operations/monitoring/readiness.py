@@ -1,7 +1,8 @@
 """Pages for monitoring: health, readiness, and metrics.
 
-Readiness depends on the database, its migrations, the cache, the disk, and the worker. Checks raise
-`NotReadyError` with a reason for the operator, which must not contain secrets.
+Readiness depends on the database, its migrations, the cache, the bucket, the disk, and the worker. Without
+its replica, the site is ready, but degraded. Checks raise an error with a reason for the operator, which must
+not contain secrets.
 """
 
 import secrets
@@ -10,13 +11,19 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db import DatabaseError, connection
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import DatabaseError, InterfaceError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from conference.models import Edition
+from content import replica
+from content.unreleased.worker_report import is_worker_running
 from operations.monitoring import metrics
 from operations.monitoring.metrics import queue_state
 
@@ -31,11 +38,19 @@ class NotReadyError(Exception):
     """Raised by a check that fails, with the reason."""
 
 
+class DegradedError(Exception):
+    """Raised by a check of something that the site can do without, with the reason."""
+
+
+class UnknownStateError(Exception):
+    """Raised by a check that cannot tell, because what it asks is unavailable; the reason names that."""
+
+
 def database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError as error:
+    except (DatabaseError, InterfaceError) as error:
         raise NotReadyError("does not answer") from error
     return connection.vendor
 
@@ -45,12 +60,34 @@ def migrations() -> str:
         try:
             executor = MigrationExecutor(connection)
             missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-        except DatabaseError as error:
-            raise NotReadyError("cannot be read") from error
+        except (DatabaseError, InterfaceError) as error:
+            raise UnknownStateError("the database does not answer") from error
         if missing:
             raise NotReadyError(f"{len(missing)} not applied: run “manage.py migrate”")
         _migrated.append(True)
     return "all applied"
+
+
+def revision_sum(alias: str) -> int:
+    """Return a number that grows with each change of an edition."""
+    return Edition._base_manager.using(alias).aggregate(total=Sum("revision"))["total"] or 0
+
+
+def read_replica() -> str:
+    if replica.REPLICA not in settings.DATABASES:
+        return "not used"
+    try:
+        known = revision_sum(replica.REPLICA)
+    except (DatabaseError, InterfaceError) as error:
+        connections[replica.REPLICA].close()
+        raise DegradedError("does not answer; visitors read the primary database") from error
+    try:
+        behind = max(revision_sum("default") - known, 0)
+    except (DatabaseError, InterfaceError):
+        return "answers"
+    if behind and not replica.use.is_active:
+        raise DegradedError(f"{behind} changes behind; visitors read the primary database")
+    return f"{behind} changes behind"
 
 
 def shared_cache() -> str:
@@ -66,6 +103,17 @@ def shared_cache() -> str:
     return "shared" if settings.CACHE_URL else "in each process"
 
 
+def bucket() -> str:
+    """Ask for a file that does not exist. The errors depend on the service: any of them is a failure."""
+    if isinstance(default_storage, FileSystemStorage):
+        return "not used"
+    try:
+        default_storage.exists("readyz")
+    except Exception as error:
+        raise NotReadyError("does not answer, or refuses the account") from error
+    return "answers"
+
+
 def disk() -> str:
     free = shutil.disk_usage(settings.VAR_DIR).free // MEGABYTE
     if free < settings.LEAST_FREE_DISK:
@@ -74,10 +122,14 @@ def disk() -> str:
 
 
 def worker() -> str:
+    if settings.TASK_BACKEND == "immediate":
+        return "not used"
     try:
-        queue = queue_state()
-    except DatabaseError as error:
-        raise NotReadyError("the queue cannot be read") from error
+        queue, is_running = queue_state(), is_worker_running(timezone.now())
+    except (DatabaseError, InterfaceError) as error:
+        raise UnknownStateError("the database does not answer") from error
+    if not is_running:
+        raise NotReadyError("none has reported in the last two minutes")
     if queue.seconds > MAX_TASK_AGE_SECONDS:
         raise NotReadyError(f"{queue.waiting} tasks wait, the first for {queue.seconds / 60:.0f} minutes")
     return "keeps up"
@@ -86,18 +138,25 @@ def worker() -> str:
 CHECKS: dict[str, Callable[[], str]] = {
     "database": database,
     "migrations": migrations,
+    "replica": read_replica,
     "cache": shared_cache,
+    "bucket": bucket,
     "disk": disk,
     "worker": worker,
 }
 
 
+@replica.read_from_replica(False)
 def readiness() -> tuple[bool, dict[str, str]]:
-    """Run every check; return whether all passed, and the state of each."""
+    """Run every check; return whether the site can serve, and the state of each."""
     states, is_ready = {}, True
     for name, check in CHECKS.items():
         try:
             states[name] = f"ok: {check()}"
+        except DegradedError as reason:
+            states[name] = f"degraded: {reason}"
+        except UnknownStateError as reason:
+            states[name], is_ready = f"unknown: {reason}", False
         except NotReadyError as reason:
             states[name], is_ready = f"failing: {reason}", False
     return is_ready, states

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
+import psycopg
+
 from tests.processes import (
     DATABASE,
     HOST,
@@ -124,17 +126,27 @@ def find_program(name: str) -> str:
 class Cluster:
     """A temporary PostgreSQL server of a test."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, primary: "Cluster | None" = None) -> None:
+        """Create the files of a server, or of a streaming replica of another."""
         self.folder, self.port = folder, free_port()
         # PostgreSQL refuses to run as root.
         self.user = "postgres" if os.geteuid() == 0 else None
         if self.user:
             os.chown(folder, pwd.getpwnam(self.user).pw_uid, -1)
-        self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync")
+        if primary:
+            source = ["-h", HOST, "-p", str(primary.port), "-U", "postgres"]
+            self._run("pg_basebackup", *source, "-R", "-c", "fast", "--no-sync")
+        else:
+            self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync")
 
     def _run(self, name: str, *words: str) -> None:
         command = [find_program(name), "-D", str(self.folder / "data"), *words]
         subprocess.run(command, user=self.user, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+
+    def execute(self, sql: str) -> None:
+        """Run a statement, which must not be in a transaction of others."""
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            connection.execute(sql)
 
     def start(self) -> None:
         options = f"-p {self.port} -k {self.folder} -c listen_addresses={HOST}"
@@ -149,10 +161,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
+def cluster(primary: Cluster | None = None) -> Iterator[Cluster]:
+    """Run a temporary PostgreSQL server during the block, or a replica of another."""
     folder = Path(tempfile.mkdtemp(prefix="plenary-cluster-"))
     try:
-        server = Cluster(folder)
+        server = Cluster(folder, primary)
         server.start()
         try:
             yield server

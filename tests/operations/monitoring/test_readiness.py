@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.files.storage import Storage
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
@@ -14,6 +15,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 from redis.exceptions import RedisError
 
+from content.unreleased.worker_report import report
 from exchange.jobs.tasks import preview
 from operations.monitoring import readiness
 from operations.monitoring.metrics import Queue, queue_state
@@ -45,9 +47,11 @@ def test_ready_site_passes_every_check(
     assert read_checks(client, 200) == {
         "database": f"ok: {connection.vendor}",
         "migrations": "ok: all applied",
+        "replica": "ok: not used",
         "cache": "ok: in each process",
+        "bucket": "ok: not used",
         "disk": "ok: enough room",
-        "worker": "ok: keeps up",
+        "worker": "ok: not used",
     }
     with django_assert_num_queries(1):
         client.get("/readyz")
@@ -57,12 +61,13 @@ def test_ready_site_passes_every_check(
     ("name", "target", "message"),
     [
         ("database", "operations.monitoring.readiness.connection.cursor", "failing: does not answer"),
-        ("worker", "operations.monitoring.readiness.queue_state", "failing: the queue cannot be read"),
+        ("worker", "operations.monitoring.readiness.queue_state", "unknown: the database does not answer"),
     ],
 )
 def test_database_error_is_reported_without_its_details(
-    client: Client, monkeypatch: pytest.MonkeyPatch, name: str, target: str, message: str
+    client: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings, name: str, target: str, message: str
 ) -> None:
+    settings.TASK_BACKEND = "database"
     monkeypatch.setattr(target, raising(OperationalError("password=secret")))
     checks = read_checks(client, 503)
 
@@ -83,7 +88,46 @@ def test_not_ready_on_a_full_disk(client: Client, monkeypatch: pytest.MonkeyPatc
     assert read_checks(client, 503)["disk"] == "failing: 5 MB free, 200 needed"
 
 
-def test_not_ready_without_a_worker(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_ready_without_a_worker(client: Client, settings: Settings) -> None:
+    settings.TASK_BACKEND = "database"
+    report(timezone.now() - timedelta(seconds=130))
+    late = read_checks(client, 503)["worker"]
+    report()
+
+    assert late == "failing: none has reported in the last two minutes"
+    assert read_checks(client, 200)["worker"] == "ok: keeps up"
+
+
+class Bucket(Storage):
+    """A bucket that answers, unless `error` is set."""
+
+    error: Exception | None = None
+
+    def exists(self, name: str) -> bool:
+        if self.error:
+            raise self.error
+        return False
+
+
+def test_bucket_is_named(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = Bucket()
+    monkeypatch.setattr("operations.monitoring.readiness.default_storage", storage)
+    answering = read_checks(client, 200)["bucket"]
+    storage.error = ConnectionError("https://key:secret@bucket.example.org")
+    checks = read_checks(client, 503)
+
+    assert (answering, checks["bucket"]) == (
+        "ok: answers",
+        "failing: does not answer, or refuses the account",
+    )
+    assert [name for name, state in checks.items() if not state.startswith("ok")] == ["bucket"]
+
+
+def test_not_ready_with_a_slow_worker(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.TASK_BACKEND = "database"
+    report()
     monkeypatch.setattr("operations.monitoring.readiness.queue_state", lambda: Queue(3, 1200.0))
 
     assert read_checks(client, 503)["worker"] == "failing: 3 tasks wait, the first for 20 minutes"
