@@ -1,20 +1,17 @@
 """Rate limits per account and token, or per address. Responses from the page cache are not counted."""
 
 import time
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.client_address import client_address
+from accounts.rate_limits import count_in_minute, seconds_left
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
-
-MINUTE = 60
 
 
 class PerMinuteThrottle(BaseThrottle):
@@ -28,19 +25,9 @@ class PerMinuteThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         identity, limit = self.identify(request)
-        # Use a digest: caches restrict the characters of keys, and addresses must not be stored.
-        digest = blake2b(identity.encode("utf-8", "replace"), digest_size=12).hexdigest()
         now = self.timer()
-        self.seconds_left = MINUTE - now % MINUTE
-        key = f"throttle:{digest}:{int(now // MINUTE)}"
-        try:
-            if cache.add(key, 1, timeout=2 * MINUTE):
-                return limit > 0
-            return cache.incr(key) <= limit
-        except ValueError:  # The counter has expired.
-            return True
-        except settings.CACHE_ERRORS:
-            return True
+        self.seconds_left = seconds_left(now)
+        return count_in_minute(identity, limit, now)
 
     def wait(self) -> float:
         return self.seconds_left

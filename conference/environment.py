@@ -90,7 +90,7 @@ def bucket_timeouts() -> dict[str, object]:
     if not find_spec("botocore"):
         # The missing package is one of the `problems`.
         return {}
-    from botocore.config import Config
+    from botocore.config import Config  # type: ignore[import-not-found, unused-ignore]
 
     config = Config(connect_timeout=3, read_timeout=20, retries={"total_max_attempts": 2})
     return {"client_config": config}

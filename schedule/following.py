@@ -72,6 +72,8 @@ class Agenda(models.Model):
     token_digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)
+    # When it was last opened, to within half a day. The index serves the removal of unused agendas.
+    used_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     # The number of writes since `writes_since`.
     writes = models.PositiveIntegerField(default=0, editable=False)
     writes_since = models.DateTimeField(default=timezone.now, editable=False)

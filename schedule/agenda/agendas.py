@@ -10,13 +10,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from conference.models import Edition
 from papers.rows import running_order
 from schedule import timetable
+from schedule.agenda import upkeep
 from schedule.agenda.stars import KINDS, MAX_STARS, Seen, Star, date_star, overrules
-from schedule.following import MINUTE, Agenda, AgendaStar
+from schedule.following import Agenda, AgendaStar
 from schedule.models import Presentation, Room, Session
 
 type Entry = Session | Presentation
@@ -179,9 +181,6 @@ def _set_clashes(stops: Sequence[Any]) -> None:
             stop.next_stop = other
 
 
-MAX_NEW_PER_MINUTE = 600
-
-
 class TooOftenError(Exception):
     """Raised if a visitor exceeds the rate limit per minute."""
 
@@ -208,26 +207,25 @@ class SavedAgenda:
 
 
 def find_agenda(edition: Edition, token: str) -> SavedAgenda | None:
-    """Return the agenda with this secret, or `None`. One query."""
+    """Return the agenda with this secret, or `None`. One query, and another on the first use in a day."""
     reading = Agenda.reading_token(token)
     digests = Agenda.digest(token), Agenda.digest(reading)
     agenda = Agenda.objects.filter(edition=edition, token_digest__in=digests).first()
     if agenda is None:
         return None
+    upkeep.record_use(agenda, timezone.now())
     if constant_time_compare(agenda.token_digest, digests[1]):
         return SavedAgenda(agenda, token, reading)
     return SavedAgenda(agenda, "", token)
 
 
 def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
-    """Create an agenda with a new secret. Raises `TooOftenError`."""
-    recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:MAX_NEW_PER_MINUTE]
-    if recent.count() >= MAX_NEW_PER_MINUTE:
-        raise TooOftenError
+    """Create an agenda with a new secret."""
+    upkeep.remove_if_due(at)
     # The secret goes into a link and is never stored.
     token = secrets.token_urlsafe(24)
     reading = Agenda.reading_token(token)
-    moments = {"created_at": at, "changed_at": at, "writes_since": at}
+    moments = {"created_at": at, "changed_at": at, "used_at": at, "writes_since": at}
     agenda = Agenda.objects.create(edition=edition, token_digest=Agenda.digest(reading), **moments)
     return SavedAgenda(agenda, token, reading)
 

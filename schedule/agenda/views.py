@@ -30,7 +30,7 @@ from conference.models import Edition
 from conference.request_edition import addressed_edition
 from content.languages import language_of_path, path_in_language
 from content.pagination import BadParameter
-from schedule.agenda import agendas
+from schedule.agenda import agendas, upkeep
 from schedule.agenda.agendas import SavedAgenda, plan_agenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 from schedule.following import Agenda
@@ -183,7 +183,10 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     at = timezone.now()
     saved = own_agenda(request, edition)
     is_new = saved is None
-    saved = saved or agendas.create_agenda(edition, at)
+    if saved is None:
+        if not upkeep.may_create(request):
+            raise agendas.TooOftenError
+        saved = agendas.create_agenda(edition, at)
     agendas.merge_stars(saved, stars, at)
     return redirect_to_agenda(edition, "kept" if is_new else "", saved.token)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 from wsgiref.simple_server import demo_app
-from wsgiref.types import StartResponse, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
 import pytest
@@ -98,29 +98,32 @@ class FailingSite:
         yield b"rows"
 
 
+def answer(application: WSGIApplication) -> tuple[list[str], bytes]:
+    """Return the statuses and the body of a response to a visitor."""
+    statuses: list[str] = []
+    environ: dict[str, Any] = {}
+    setup_testing_defaults(environ)
+
+    def start_response(status: str, headers: Any, exc_info: Any = None, /) -> Any:
+        statuses.append(status)
+
+    with read_from_replica():
+        return statuses, b"".join(ReplicaLayer(application)(environ, start_response))
+
+
 @pytest.mark.parametrize("is_download", [False, True])
 def test_request_is_repeated_with_the_primary_database(
     is_download: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("content.replica.use", ReplicaUse())
-    statuses: list[str] = []
-    layer = ReplicaLayer(FailingSite(is_download))
-    with read_from_replica():
-        body = b"".join(layer({}, lambda status, headers, exc_info=None: statuses.append(status)))
-
-    assert (statuses, body) == (["200 OK"], b"rows")
+    assert answer(FailingSite(is_download)) == (["200 OK"], b"rows")
 
 
 def test_answer_of_the_replica_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("content.replica.use", ReplicaUse())
-    responses: list[Any] = []
-    environ: dict[str, Any] = {}
-    setup_testing_defaults(environ)
-    with read_from_replica():
-        body = ReplicaLayer(demo_app)(environ, lambda *arguments: responses.append(arguments))
-        text = b"".join(body)
+    statuses, text = answer(demo_app)
 
-    assert (responses[0][0], text[:12]) == ("200 OK", b"Hello world!")
+    assert (statuses, text[:12]) == (["200 OK"], b"Hello world!")
 
 
 def state(revision: int) -> CacheState:

@@ -61,8 +61,7 @@ def wait_for_text(site: Site, text: str, seconds: float = SECONDS) -> bool:
 
 def test_replica_stops_and_comes_back(servers: tuple[Cluster, Cluster, Path]) -> None:
     primary, standby, folder = servers
-    options = {"DATABASE_URL": primary.address(), "DATABASE_REPLICA_URL": standby.address()}
-    with serve(folder, **options) as site:
+    with serve(folder, DATABASE_URL=primary.address(), DATABASE_REPLICA_URL=standby.address()) as site:
         before = checks(site), [site.request(path).status for path in PAGES]
         reads_before = standby_reads(standby)
         site.request("/2031/schedule/?before")
@@ -117,8 +116,7 @@ def standby_reads(standby: Cluster) -> int:
 
 def test_replica_lags_behind(servers: tuple[Cluster, Cluster, Path]) -> None:
     primary, standby, folder = servers
-    options = {"DATABASE_URL": primary.address(), "DATABASE_REPLICA_URL": standby.address()}
-    with serve(folder, **options) as site:
+    with serve(folder, DATABASE_URL=primary.address(), DATABASE_REPLICA_URL=standby.address()) as site:
         site.request(LIST)
         standby.execute("SELECT pg_wal_replay_pause()")
         rename(folder, primary, "While the replica is paused")
@@ -139,8 +137,7 @@ def test_replica_lags_behind(servers: tuple[Cluster, Cluster, Path]) -> None:
 
 def test_primary_stops_while_the_replica_answers(servers: tuple[Cluster, Cluster, Path]) -> None:
     primary, standby, folder = servers
-    options = {"DATABASE_URL": primary.address(), "DATABASE_REPLICA_URL": standby.address()}
-    with serve(folder, **options) as site:
+    with serve(folder, DATABASE_URL=primary.address(), DATABASE_REPLICA_URL=standby.address()) as site:
         site.request(LIST)
         primary.stop()
         statuses = [site.request(path).status for path in PAGES]

@@ -368,17 +368,6 @@ def test_writes_per_minute_are_limited(client: Client, edition: Edition) -> None
     assert sync_stars(client, "") == {"stars": [], "changed": False}
 
 
-def test_new_agendas_per_minute_are_limited(
-    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("schedule.agenda.agendas.MAX_NEW_PER_MINUTE", 1)
-    save_agenda(client)
-
-    assert Client().post("/2021/agenda/stars/").status_code == 429
-    Agenda.objects.update(created_at=timezone.now() - timedelta(minutes=2))
-    assert Client().post("/2021/agenda/stars/").status_code == 303
-
-
 def test_too_many_stars_are_refused(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
