@@ -43,6 +43,7 @@ from editorial.current_edition import (
     requested_edition,
     working_on,
 )
+from editorial.failed_saves import FailedSaveAdmin, failure_of
 from editorial.folded_parts import prepare_folded
 from editorial.form_fields import (
     EditionSelect,
@@ -128,7 +129,7 @@ class Fields[M: Model = Model](ScopedChoices[M]):
         return field
 
 
-class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
+class EditionRowAdmin[M: Model = Any](Fields[M], FailedSaveAdmin[M], ScopedAdmin[M]):
     """Admin of rows of an edition. Forms use the edition's time zone, and offer its rows as choices."""
 
     form = ContentForm
@@ -212,16 +213,12 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
             cached[key] = super().get_object(request, object_id, from_field)
         return cached[key]
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, object] | None = None,
+    def open_form(
+        self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         edition = self.edition_for_form(request, object_id)
         with working_on(edition), self.planned_state(request, edition):
-            return render_response(self.form_page(request, object_id, form_url, extra_context))
+            return render_response(self.form_page(request, object_id, form_url, extra))
 
     @contextmanager
     def planned_state(self, request: HttpRequest, edition: Edition | None) -> Iterator[None]:
@@ -246,7 +243,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         """Show or save the form. Called with its edition as the working edition."""
-        return super().changeform_view(request, object_id, form_url, extra)
+        return super().open_form(request, object_id, form_url, extra)
 
 
 class ContentAdmin[M: Model = Any](
@@ -292,7 +289,8 @@ class ContentAdmin[M: Model = Any](
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         with as_one_change_set(request):
-            conflict_page = self.refuse_stale_form(request, object_id) if object_id else None
+            is_stale_checked = object_id and not failure_of(request)
+            conflict_page = self.refuse_stale_form(request, object_id) if is_stale_checked else None
             return conflict_page or super().form_page(request, object_id, form_url, extra)
 
     def render_change_form(

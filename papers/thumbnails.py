@@ -85,7 +85,8 @@ def store_thumbnail(source: str, content: bytes) -> str:
 
 
 def _enqueue(key: int) -> None:
-    transaction.on_commit(lambda: make_thumbnail.enqueue(key))
+    # The paper is saved by then, whatever happens.
+    transaction.on_commit(lambda: make_thumbnail.enqueue(key), robust=True)
 
 
 def update_for_paper(instance: Paper, **_kwargs: Any) -> None:

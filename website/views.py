@@ -17,6 +17,7 @@ from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content import replica
 from content.pagination import BadParameter
+from content.storage_failures import storage_failure, with_advice
 from content.write_conflicts import is_blocked
 from website.context_processors import home_head
 from website.edition_home import home_context
@@ -26,6 +27,7 @@ from website.front_page import front_page_context
 RETRY_AFTER = "30"
 RETRY_AFTER_LOCK = "5"
 API_PREFIX = "/api/"
+READING_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 @require_safe
@@ -73,7 +75,8 @@ def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return a 500 page, or a 503 with `Retry-After` if the database is unavailable."""
     error = sys.exception()
-    is_unavailable = isinstance(error, OperationalError | InterfaceError)
+    failure = storage_failure(error) if error is not None and request.method not in READING_METHODS else None
+    is_unavailable = failure is not None or isinstance(error, OperationalError | InterfaceError)
     if is_unavailable and replica.is_reading():
         # The request is repeated with the primary database (`content.replica.ReplicaLayer`).
         replica.use.leave("does not answer")
@@ -85,7 +88,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
         message = _("The site is temporarily unavailable.") if is_unavailable else _("Something went wrong.")
         if is_locked:
             message = _("Someone else is saving the same data. Nothing was saved: try again in a moment.")
+        message = with_advice(failure) if failure else message
         return JsonResponse({"detail": message}, status=status, headers=headers)
     # Render without the request, because the context processors may have failed.
-    page = loader.get_template(f"{status}.html").render({"is_locked": is_locked})
+    page = loader.get_template(f"{status}.html").render(
+        {"is_locked": is_locked, "failure": failure and with_advice(failure)}
+    )
     return HttpResponse(page, status=status, headers=headers)

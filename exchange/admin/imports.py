@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -21,10 +21,12 @@ from django_tasks_db.models import DBTaskResult
 
 from conference.models import Edition
 from content.history.revert import CannotRevertError
+from content.storage_failures import failed_save, upload_failure
 from content.unreleased.plan import planned
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.desk import ADD_LINKS, AddLink
+from editorial.failed_saves import STATUS
 from editorial.lists import with_count
 from editorial.model_admin import render_response
 from editorial.sections import DeskSection
@@ -144,14 +146,26 @@ class ImportJobAdmin(ScopedAdmin):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        tasks.sweep()
+        if request.method != "POST":
+            tasks.sweep()
         editions = self.editions(request)
         may_add = self.may_add_edition(request)
+        failure = upload_failure(request) if request.method == "POST" else None
         if request.method == "POST":
             form = UploadForm(request.POST, request.FILES, editions=editions, may_add=may_add)
-            if form.is_valid():
-                job = self.create_job(request, form.cleaned_data)
-                return redirect("admin:exchange_importjob_change", job.pk)
+            if failure:
+                form.add_error(None, failure)
+            elif form.is_valid():
+                try:
+                    tasks.sweep()
+                    job = self.create_job(request, form.cleaned_data)
+                except (DatabaseError, OSError) as error:
+                    failure = failed_save(error)
+                    if failure is None:
+                        raise
+                    form.add_error(None, failure)
+                else:
+                    return redirect("admin:exchange_importjob_change", job.pk)
         else:
             requested = requested_edition(request)
             initial: dict[str, object] = {"edition": requested.pk if requested in editions else None}
@@ -163,7 +177,8 @@ class ImportJobAdmin(ScopedAdmin):
             formats=readable().values(),
             sees_memory=self.admin_site.get_model_admin(ColumnMapping).has_view_permission(request),
         )
-        return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
+        status = STATUS if failure else 200
+        return TemplateResponse(request, "admin/exchange/importjob/upload.html", context, status=status)
 
     def create_job(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
         files = data["uploads"]
