@@ -332,6 +332,59 @@ def test_application_receives_forwarded_headers(site: Site) -> None:
     assert Application.request_headers["X-Request-ID"] == response[1]["X-Request-ID"] != "mine"
 
 
+OWN_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Strict-Transport-Security": "max-age=31536000",
+    "Cache-Control": "no-store",
+}
+
+
+def own_headers(headers: dict[str, str]) -> dict[str, str]:
+    return {name: headers[name] for name in OWN_HEADERS if name in headers}
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "method", "headers"),
+    [
+        (404, "/metrics", "GET", {}),
+        (404, "/readyz", "POST", {}),
+        (405, "/2021/", "TRACE", {}),
+        (413, "/2021/", "POST", {"Content-Length": str(200_000_000)}),
+        (414, "/" + 40_000 * "a", "GET", {}),
+        (400, "/2021/", "GET", {"Cookie": 40_000 * "a"}),
+        (400, "/2021/", "GET", {"Host": "a b"}),
+    ],
+)
+def test_own_answers_of_nginx_carry_the_headers(
+    site: Site, status: int, path: str, method: str, headers: dict[str, str]
+) -> None:
+    response = site.request(path, method, **headers)
+
+    assert (response[0], own_headers(response[1])) == (status, OWN_HEADERS)
+
+
+def test_headers_of_the_application_are_not_doubled(site: Site) -> None:
+    answers = [site.request("/2021/") for _ in range(2)]
+    Application.status = 404
+    answers.append(site.request("/missing/"))
+
+    assert [own_headers(headers).keys() for _, headers, _ in answers] == [{"Cache-Control"}] * 3
+    assert [headers["Cache-Control"] for _, headers, _ in answers] == [cache_control(1, 5)] * 3
+
+
+def test_form_that_is_sent_while_the_application_is_down_is_answered(site: Site) -> None:
+    site.stop_application()
+    status, headers, body = site.request("/2021/agenda/stars/", "POST", **{"Content-Length": "0"})
+
+    assert (status, headers["Retry-After"], own_headers(headers)) == (503, "30", OWN_HEADERS)
+    assert "Back in a moment" in body
+
+
 def test_metrics_and_readiness_are_not_public(site: Site) -> None:
     assert [site.request(path)[0] for path in ("/metrics", "/readyz", "/healthz")] == [404, 404, 200]
 
@@ -348,7 +401,10 @@ def test_missing_acme_challenge_logs_no_ip_address(site: Site) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", site.ports[0], timeout=10)
     connection.request("GET", "/.well-known/acme-challenge/none")
 
-    assert connection.getresponse().status == 404
+    response = connection.getresponse()
+    assert response.status == 404
+    plain = {*OWN_HEADERS} - {"Strict-Transport-Security", "Cache-Control"}
+    assert {*own_headers(dict(response.getheaders()))} == plain
     logs = [path.read_text() for path in site.folder.glob("*.log")]
     assert [text for text in logs if "127.0.0.1" in text] == []
 
