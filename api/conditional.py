@@ -15,31 +15,20 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from conference.cache_lifetimes import read_cache_states
+from pagecache.cors import allow_all_sites
 from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
 from pagecache.revisions import SITE, CacheStates
 from pagecache.tags import edition_slug
 
-READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # Caches may store a response, but have to revalidate it.
 PUBLIC_CACHE_CONTROL = "public, max-age=0, must-revalidate"
 # Responses that may contain drafts are private.
 PRIVATE_CACHE_CONTROL = "private, no-store"
-EXPOSED_HEADERS = "ETag, Last-Modified, Retry-After"
 
 
 def is_anonymous(request: HttpRequest) -> bool:
     """Return whether the request has no session and no token."""
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
-
-
-def add_cors_headers(request: Request, response: HttpResponse) -> None:
-    """Let pages of all sites read public responses; browsers send no cookie and no token with these."""
-    response["Access-Control-Allow-Origin"] = "*"
-    response["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
-    if request.method == "OPTIONS":
-        response["Access-Control-Allow-Methods"] = ", ".join(READ_METHODS)
-        response["Access-Control-Allow-Headers"] = "Accept, If-None-Match, If-Modified-Since"
-        response["Access-Control-Max-Age"] = "86400"
 
 
 def make_conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
@@ -101,5 +90,5 @@ class ConditionalView(APIView):
         finished = super().finalize_response(request, response, *args, **kwargs)
         if isinstance(finished, Response):
             finished.add_post_render_callback(lambda rendered: rendered.renderer_context.clear())
-        add_cors_headers(self.request, finished)
+        allow_all_sites(self.request, finished)
         return make_conditional(self.request, finished, self.states)

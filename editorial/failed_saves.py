@@ -6,7 +6,7 @@ from django import forms
 from django.contrib.admin import ModelAdmin
 from django.http import HttpRequest, HttpResponse
 
-from content.storage_failures import failed_save, upload_failure
+from editorial.storage_failures import failed_save, upload_failure
 
 # The attribute of a request that is answered with the form, and the reason.
 FAILURE = "failed_save"

@@ -289,8 +289,9 @@ class ContentAdmin[M: Model = Any](
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         with as_one_change_set(request):
-            is_stale_checked = object_id and not failure_of(request)
-            conflict_page = self.refuse_stale_form(request, object_id) if is_stale_checked else None
+            conflict_page = None
+            if object_id and not failure_of(request):
+                conflict_page = self.refuse_stale_form(request, object_id)
             return conflict_page or super().form_page(request, object_id, form_url, extra)
 
     def render_change_form(

@@ -21,6 +21,7 @@ from exchange.exports.dump import dump_for_format, selection_for_table, stream, 
 from exchange.files import Format
 from exchange.formats import ics, writable, xcal
 from exchange.records import Program
+from pagecache.cors import public_file
 from people.models import Person
 from schedule import timetable
 from schedule.schedule_filters import ScheduleFilter, read_choice
@@ -40,6 +41,7 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(request, "exchange/downloads.html", context)
 
 
+@public_file
 @edition_page
 def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -> HttpResponseBase:
     """Send a file with the whole program of an edition, in one of the registered formats."""
@@ -49,6 +51,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
     return _file(request, edition, fmt, file, lambda: _program(fmt, edition))
 
 
+@public_file
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule at the permanent address to which conference apps subscribe."""
@@ -87,6 +90,7 @@ def _program(fmt: Format, edition: Edition) -> Program:
 # References
 
 
+@public_file
 @edition_page
 def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: str) -> HttpResponseBase:
     paper = get_object_or_404(edition.papers.published(), uid=uid)
@@ -94,6 +98,7 @@ def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: s
     return _references(request, edition, name, ending, Q(pk=paper.pk))
 
 
+@public_file
 @edition_page
 def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: str) -> HttpResponseBase:
     topic = get_object_or_404(edition.topics.published(), slug=slug)
@@ -102,6 +107,7 @@ def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: 
     return _references(request, edition, name, ending, Q(pk__in=papers.order_by().values("pk")))
 
 
+@public_file
 @edition_page
 def edition_references(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the citations of the papers of an edition that match the parameters of the list."""
@@ -109,6 +115,7 @@ def edition_references(request: HttpRequest, edition: Edition, ending: str) -> H
     return _references(request, edition, f"{edition.slug}-papers", ending, condition)
 
 
+@public_file
 @require_safe
 def person_references(request: HttpRequest, uid: str, ending: str) -> HttpResponseBase:
     person = _person(uid)
@@ -139,6 +146,7 @@ def _references(
     )
 
 
+@public_file
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
     """Send the papers that match the parameters of the list as a table."""
@@ -151,6 +159,7 @@ def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpRespon
 # Calendars
 
 
+@public_file
 @edition_page
 def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     papers = edition.papers.published().filter(search_condition(edition, request.GET))
@@ -159,6 +168,7 @@ def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     )
 
 
+@public_file
 @edition_page
 def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Send the calendar of an edition: all sessions, or those of a kind, room or topic, and their talks."""
@@ -167,6 +177,7 @@ def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase
     return _calendar(request, edition, edition.slug, edition.name, load_scope, choice.query if choice else "")
 
 
+@public_file
 @edition_page
 def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpResponseBase:
     choice = _choice(request, edition)
@@ -179,6 +190,7 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
     return _calendar(request, edition, day, title, load_scope, choice.query if choice else "")
 
 
+@public_file
 @edition_page
 def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     """Send the calendar of a session, its parts, and the talks in them with a time of their own."""
@@ -187,12 +199,14 @@ def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpRe
     return _calendar(request, edition, uid, str(session), load_scope)
 
 
+@public_file
 @edition_page
 def room_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
     room = get_object_or_404(edition.rooms.published().select_related("edition"), slug=slug)
     return _calendar(request, edition, slug, f"{room}, {edition.name}", lambda: calendars.room_calendar(room))
 
 
+@public_file
 @edition_page
 def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
     topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
@@ -201,6 +215,7 @@ def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpRes
     return _calendar(request, edition, slug, title, lambda: calendars.paper_calendars(edition, papers))
 
 
+@public_file
 @edition_page
 def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     paper = get_object_or_404(edition.papers.published().select_related("edition"), uid=uid)
@@ -213,6 +228,7 @@ def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResp
     )
 
 
+@public_file
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     presentation = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
@@ -220,6 +236,7 @@ def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> H
     return _calendar(request, edition, uid, str(presentation), load_scope)
 
 
+@public_file
 @require_safe
 def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
     person = _person(uid)

@@ -77,9 +77,6 @@ def conditional_response(
     if response is None:
         response = StreamingHttpResponse(make(), content_type=media_type)
         response.headers["Content-Disposition"] = content_disposition_header(True, name)
-    # Other origins may read public data; no cookies are sent.
-    response["Access-Control-Allow-Origin"] = "*"
-    response["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
     response["ETag"], response["Last-Modified"] = etag, http_date(changed)
     response["Cache-Control"] = CACHE_CONTROL
     return response

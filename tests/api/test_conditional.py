@@ -82,12 +82,15 @@ def test_cors_allows_any_origin_to_read(client: Client, paper: Paper, path: str,
     assert "Access-Control-Allow-Credentials" not in response
 
 
-def test_cors_preflight_allows_reading_without_authorization(client: Client, paper: Paper) -> None:
+def test_cors_preflight_allows_reading_with_a_token(client: Client, paper: Paper) -> None:
     response = client.options(PAPERS, HTTP_ORIGIN="https://app.example")
 
     assert (response.status_code, response.content) == (204, b"")
     assert response["Access-Control-Allow-Methods"] == "GET, HEAD, OPTIONS"
-    assert "Authorization" not in response["Access-Control-Allow-Headers"]
+    assert (
+        response["Access-Control-Allow-Headers"] == "Accept, Authorization, If-None-Match, If-Modified-Since"
+    )
+    assert "Access-Control-Allow-Credentials" not in response
 
 
 def test_responses_to_signed_in_users_are_not_cached(admin_client: Client, paper: Paper) -> None:

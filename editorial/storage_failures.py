@@ -94,7 +94,7 @@ class TemporaryUploads(TemporaryFileUploadHandler):
         except OSError as error:
             self.fail(error)
 
-    def file_complete(self, file_size: int) -> UploadedFile | None:
+    def file_complete(self, file_size: int) -> UploadedFile[bytes] | None:
         if not self.is_failed:
             try:
                 # Writes what is still in memory.
