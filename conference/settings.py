@@ -267,7 +267,7 @@ VIDEO_HOSTS: list[str] = env.list("VIDEO_HOSTS", [])
 # Large uploads do not lose the other values of their form if the disk is full.
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "editorial.storage_failures.TemporaryUploads",
+    "content.storage.uploads.TemporaryUploads",
 ]
 # A session with 800 posters or a paper with 150 authors is one form. Django's default is 1,000 fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000

@@ -6,7 +6,8 @@ from django import forms
 from django.contrib.admin import ModelAdmin
 from django.http import HttpRequest, HttpResponse
 
-from editorial.storage_failures import failed_save, upload_failure
+from content.storage.failures import failed_save
+from content.storage.uploads import upload_failure
 
 # The attribute of a request that is answered with the form, and the reason.
 FAILURE = "failed_save"

@@ -17,8 +17,8 @@ from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content import replica
 from content.pagination import BadParameter
+from content.storage.failures import storage_failure, with_advice
 from content.write_conflicts import is_blocked
-from editorial.storage_failures import storage_failure, with_advice
 from website.context_processors import home_head
 from website.edition_home import home_context
 from website.front_page import front_page_context

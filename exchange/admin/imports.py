@@ -21,6 +21,8 @@ from django_tasks_db.models import DBTaskResult
 
 from conference.models import Edition
 from content.history.revert import CannotRevertError
+from content.storage.failures import failed_save
+from content.storage.uploads import upload_failure
 from content.unreleased.plan import planned
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
@@ -29,7 +31,6 @@ from editorial.failed_saves import STATUS
 from editorial.lists import with_count
 from editorial.model_admin import render_response
 from editorial.sections import DeskSection
-from editorial.storage_failures import failed_save, upload_failure
 from exchange.admin import columns, preview_page
 from exchange.admin.preview_page import OUTCOME_LABELS, count_table, total_counts
 from exchange.formats import formats, readable

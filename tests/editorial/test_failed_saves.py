@@ -15,7 +15,8 @@ from django.test import Client, RequestFactory
 from PIL import Image
 from pytest_django import Settings
 
-from editorial.storage_failures import TemporaryUploads, failed_save, upload_failure
+from content.storage.failures import failed_save
+from content.storage.uploads import TemporaryUploads, upload_failure
 from exchange.models import ImportJob
 from papers.models import Material, Paper
 from people.models import Person
