@@ -34,7 +34,7 @@ def public_file[**P](
     """Let pages of all sites read the file of a view, also with conditional requests."""
 
     @wraps(view)
-    def wrapper(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         is_preflight = request.method == "OPTIONS"
         response = HttpResponse(status=204) if is_preflight else view(request, *args, **kwargs)
         allow_all_sites(request, response)
