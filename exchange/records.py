@@ -75,7 +75,8 @@ class PersonRef(Record):
     """A reference to a person: by `uid`, `ids` or `orcid` if the file has them, else by name only.
 
     `ids` contains (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the printed name. `key`
-    identifies the person within the files of one import. `email` is for the chairs alone.
+    identifies the person within the files of one import. `email` is for the chairs alone. `given` and
+    `family` are the parts of the name as the file states them, for a person who is new.
     """
 
     name: str
@@ -84,6 +85,8 @@ class PersonRef(Record):
     ids: tuple[tuple[str, str], ...] = ()
     key: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
     email: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
+    given: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
+    family: str = field(default="", compare=False, repr=False, metadata=ONLY_READ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,12 @@ def _name(author: Author) -> str:
         parts.append(f"{{{text}}}" if is_misread else text)
     family, *other_parts = parts
     is_lower = author.family == author.family.lower() != author.family.upper()
-    return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *other_parts)))
+    # Without a comma, only the last word would be the family name. The name of a team has several.
+    is_split = " " in author.family and not any(other_parts)
+    is_bare = not family.startswith("{")
+    return ", ".join(
+        filter(None, (f"{{{family}}}" if (is_lower or is_split) and is_bare else family, *other_parts))
+    )
 
 
 cite = citation_writer(entry, "\n")

@@ -15,14 +15,15 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where, short
+from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address
 from exchange.reading.papers import (
     PAPER_KINDS,
-    WEB_ADDRESS,
     PaperParts,
     escape_markdown,
     openreview_uid,
     shorten_list,
 )
+from exchange.reading.person_names import is_placeholder, note_placeholder
 from exchange.reading.textfiles import (
     JsonObject,
     describe_place,
@@ -231,8 +232,10 @@ def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
     for index, row in enumerate(rows):
         profile = profiles[index] if len(profiles) == len(rows) else ""
         name: object = row
+        affiliations: list[str] = []
         if isinstance(row, dict):
             name, profile = row.get("fullname") or row.get("name"), row.get("username") or profile
+            affiliations = institution_names(row.get("institutions"))
         if not isinstance(name, str):
             message = gettext("This must be a name, not %(name)s.")
             parts.findings.problem(content.where, f"authors[{index}]", message, name=describe_type(name))
@@ -240,8 +243,19 @@ def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
         profile = profile if isinstance(profile, str) else ""
         ids = ((SCHEME, profile),) if profile.startswith("~") else ()
         printed_name = parts.text(name, content.where, f"authors[{index}]")
-        author_records.append(parts.author(printed_name, content.where, ids=ids, email=profile))
+        if is_placeholder(printed_name):
+            note_placeholder(printed_name, content.where, parts.findings)
+            continue
+        author = parts.author(printed_name, content.where, ids=ids, email=profile, affiliations=affiliations)
+        author_records.append(author)
     return tuple(author_records)
+
+
+def institution_names(value: object) -> list[str]:
+    """Return the names in a list of institutions, else their domains."""
+    institutions = value if isinstance(value, list) else []
+    names = [(row.get("name") or row.get("domain")) if isinstance(row, dict) else row for row in institutions]
+    return [name for name in names if isinstance(name, str)]
 
 
 def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
@@ -253,7 +267,7 @@ def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
         link = content.line(name)
         # Paths are relative to OpenReview.
         url = f"{SITE}{link}" if link.startswith("/") and not link.startswith("//") else link
-        if WEB_ADDRESS.match(url):
+        if is_web_address(url, MAX_MATERIAL_URL_CHARS):
             material_records.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
         elif link:
             message = gettext("%(name)s is no address and was left out.")

@@ -378,6 +378,8 @@ def _join_entries(entries: list[FilePerson], people: MatchedPeople) -> FilePerso
 
 def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
     values = {"name": person.name, **theirs}
+    if person.family:
+        values = {"given": person.given, "family": person.family, **values}
     if entry.orcid:
         values["orcid"] = entry.orcid
     if entry.ids:

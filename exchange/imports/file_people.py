@@ -49,6 +49,8 @@ class FilePerson:
     email: str = ""
     # What identifies the person within a file: its name and the key there.
     file_keys: set[tuple[str, str]] = field(default_factory=set)
+    # Given and family name as the file first states them, for the name.
+    parts: tuple[str, str] = ("", "")
 
     @property
     def is_keyed(self) -> bool:
@@ -184,6 +186,8 @@ class FilePeople:
             self.findings.note("doubt", where, message, name=name)
             ref = PersonRef(name=ref.name)
         entry.email = entry.email or ref.email
+        if ref.family and entry.name == name and not entry.parts[1]:
+            entry.parts = names.normalize(ref.given), names.normalize(ref.family)
         if ref.key:
             entry.file_keys.add((where.file, ref.key))
         for key in (*keys, *keys_in_file):

@@ -440,6 +440,7 @@ class MatchedPeople:
 
     def _create_person(self, entry: FilePerson, person: Person) -> None:
         person.uid = self._choose_uid(entry)
+        person.given, person.family = entry.parts
         self.by_uid[person.uid] = person
         self._assign(entry, person)
         for sentence in names.suspicions(entry.name):

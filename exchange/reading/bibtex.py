@@ -26,7 +26,9 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid
+from exchange.reading.links import keep_link
+from exchange.reading.papers import PaperParts, make_uid
+from exchange.reading.person_names import is_placeholder, note_placeholder
 from exchange.reading.textfiles import decode, is_too_large
 from exchange.reading.values import (
     MAX_AUTHORS,
@@ -201,6 +203,10 @@ def _split_value(raw: str) -> list[str]:
     return [raw[start:end] for start, end in zip(starts, [*ends, len(raw)], strict=True)]
 
 
+# A word in braces, without others in it.
+BRACED = re.compile(r"\{[^{}]*\}")
+
+
 def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     reader = EntryReader(context, findings)
@@ -334,22 +340,34 @@ class EntryReader:
                 message = gettext("The list of authors ends in “and others”: it is not complete.")
                 self.findings.note("doubt", where, message)
                 continue
+            if is_placeholder(name.strip(" {}")):
+                note_placeholder(name.strip(" {}"), where, self.findings)
+                continue
             try:
                 parts = parse_single_name_into_parts(name, strict=True)
             except InvalidNameError:
                 message = gettext("This is not a name of BibTeX: “%(name)s”. Write it as Family, Given.")
                 self.findings.problem(where, "author", message, name=short(name))
                 continue
-            name_parts = [*parts.first, *parts.von, *parts.last, *parts.jr]
-            printed_name = self._text(" ".join(name_parts), where, "author", is_plain=True)
-            authors.append(self.parts.author(printed_name, where))
+            given = self._text(" ".join(parts.first), where, "author", is_plain=True)
+            family_words = [*parts.von, *parts.last, *parts.jr]
+            family = self._text(" ".join(family_words), where, "author", is_plain=True)
+            # Without a comma or braces, BibTeX takes the last word for the family name.
+            is_stated = "," in BRACED.sub("", name) or any(word.startswith("{") for word in parts.last)
+            author = self.parts.author(
+                f"{given} {family}",
+                where,
+                given=given if is_stated else "",
+                family=family if is_stated else "",
+            )
+            authors.append(author)
         return tuple(authors)
 
     def _links(self, fields: dict[str, str], where: Where) -> Iterable[MaterialRecord]:
         own_papers_path = f"/{self.context.edition}/papers/"
         for name in ("pdf", "url"):
             url = fields.get(name, "").strip().replace("\\", "")
-            if not WEB_ADDRESS.match(url) or own_papers_path in url or "//doi.org/" in url:
+            if own_papers_path in url or "//doi.org/" in url or not keep_link(url, where, self.findings):
                 continue
             is_pdf = name == "pdf" or url.lower().partition("?")[0].endswith(".pdf")
             label = "" if is_pdf else "Paper"

@@ -10,6 +10,14 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.problems import Findings, Where
+from exchange.reading.person_names import (
+    ET_AL,
+    HOMONYM,
+    is_homonym_number,
+    is_placeholder,
+    note_placeholder,
+    written_name,
+)
 from exchange.reading.values import MAX_AUTHORS, UID, clean_text, slug, tidy, tidy_each
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
@@ -108,6 +116,16 @@ class PaperParts:
         self.topics.setdefault(key, TopicRecord(where=where, slug=key, name=name))
         return key
 
+    def authors(self, names: Iterable[str], where: Where) -> tuple[AuthorRecord, ...]:
+        """Return the authors of these names. Placeholders such as TBA are left out and noted."""
+        people = []
+        for name in names:
+            if is_placeholder(name) or ET_AL.search(name):
+                note_placeholder(name, where, self.findings)
+            if not is_placeholder(name):
+                people.append(self.author(ET_AL.sub("", name), where))
+        return tuple(people)
+
     def author(
         self,
         name: str,
@@ -120,13 +138,16 @@ class PaperParts:
         orcid: str = "",
         key: str = "",
         email: str = "",
+        given: str = "",
+        family: str = "",
     ) -> AuthorRecord:
         """Return an author; an e-mail address in place of the name is refused.
 
-        `key` identifies the person within the file, and `email` is kept for the chairs if it is valid.
+        `key` identifies the person within the file. `email` is kept for the chairs if it is valid. `given`
+        and `family` are the parts of the name if the file states them.
         """
-        printed_name = tidy(E_MAIL.sub(" ", name))
-        if not printed_name:
+        written = written_name(E_MAIL.sub(" ", name), given, family)
+        if not written.name:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
         affiliation_names = tidy_each(E_MAIL.sub(" ", affiliation) for affiliation in affiliations)
@@ -139,17 +160,25 @@ class PaperParts:
             where=where,
             person=PersonRef(
                 where=where,
-                name=printed_name,
+                name=written.name,
                 uid=uid,
                 ids=ids,
                 orcid=match[0].upper() if match else "",
-                key=key,
+                key=key or written.homonym,
                 email=clean_email(email),
+                given=written.given,
+                family=written.family,
             ),
             affiliations=affiliation_names,
             institutions=tuple(dict.fromkeys(slugs)),
             corresponding=corresponding,
         )
+
+
+def person_ref(name: str, where: Where) -> PersonRef:
+    """Return a person of whom a file has the name alone."""
+    written = written_name(name)
+    return PersonRef(where=where, name=written.name, key=written.homonym)
 
 
 def clean_email(text: str) -> str:
@@ -165,7 +194,10 @@ def clean_email(text: str) -> str:
     return address
 
 
-SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+# Superscripts, and the separators of lists in Chinese and Japanese.
+SIGNS_OF_LISTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹；，、", "0123456789;,;")  # noqa: RUF001 - full-width signs
+# Between blanks, these separate names. Without them, the first is part of a name: `约翰·史密斯`.
+BULLET = re.compile(r"(?<=\s)[·•∙‧・](?=\s)")
 # `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
 NUMBERED_AFFILIATION = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
 # Where numbered affiliations begin, and where the next one does: `Zed1, Abe2, 1 MIT, 2 CMU`.
@@ -184,6 +216,13 @@ PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 LETTER = re.compile(r"[^\W\d_]")
 NAME_SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
 CONJUNCTION = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
+LEADING_CONJUNCTION = re.compile(r"\A\s*(?:and|und|et|&)\s+", re.IGNORECASE)
+CONJUNCTION_BEHIND = re.compile(r"\)\s*(?:and|und|et|&)\s+")
+# `A.`, `C. D.`, `J.-P.`, `AB`.
+INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-ÞА-Я]\.[\s-]?){1,4}|[A-ZÀ-ÖØ-ÞА-Я]{1,2}|[A-Z](?:\s[A-Z]){1,3}")
+TEAM = re.compile(
+    r"\s*the\s|\b(?:team|group|collaboration|consortium|committee|project|network)\b", re.IGNORECASE
+)
 MAX_MARK_CHARS = 200
 
 
@@ -195,23 +234,38 @@ class ParsedAuthor:
     # The numbers behind the name, which refer to affiliations.
     numbers: tuple[str, ...] = ()
     email: str = ""
+    # The parts of the name, if the cell has the family name first.
+    given: str = ""
+    family: str = ""
 
 
-def parse_authors(cell: str) -> list[ParsedAuthor]:
-    """Return the authors of a cell in order. If there is only an e-mail address the name is empty."""
+def parse_authors(cell: str, *, is_family_first: bool = False) -> list[ParsedAuthor]:
+    """Return the authors of a cell in order. If there is only an e-mail address the name is empty.
+
+    Placeholders such as TBA and "et al." are nobody. `is_family_first`: other cells of the column have names
+    such as `Zed, Mia`, so that a single one of them is no two people.
+    """
     text, affiliation_by_number = split_numbered(_plain_line(cell))
+    text = ET_AL.sub("", text)
     if affiliation_by_number and not text.strip():
         # The authors themselves are numbered.
         text, affiliation_by_number = ";".join(affiliation_by_number.values()), {}
     text = BETWEEN_NUMBERS.sub("+", text)
-    parts = []
-    for part in _split_cell(text):
+    parts: list[tuple[str, str]] = []
+    for family, part in _split_cell(text, is_family_first=is_family_first):
         match = NUMBERED_AFFILIATION.match(part.strip())
         if match:
             affiliation_by_number[match[1]] = tidy(match[2])
-        elif part.strip(" ,;*"):
-            parts.append(part)
-    return [_parse_author(part, affiliation_by_number) for part in parts[: MAX_AUTHORS + 1]]
+        elif family or (part.strip(" ,;*") and not is_placeholder(part)):
+            parts.append((family, part))
+    return [_parse_author(family, part, affiliation_by_number) for family, part in parts[: MAX_AUTHORS + 1]]
+
+
+def note_placeholders(cell: str, where: Where, findings: Findings) -> None:
+    """Note what `parse_authors` leaves out of a cell because it names nobody."""
+    for piece in split_outside_parentheses(_plain_line(cell), ";\n|,"):
+        if piece.strip() and (is_placeholder(piece) or ET_AL.search(piece)):
+            note_placeholder(piece, where, findings)
 
 
 def numbered_affiliations(cell: str) -> dict[str, str]:
@@ -220,8 +274,17 @@ def numbered_affiliations(cell: str) -> dict[str, str]:
     return {} if text.strip() else affiliation_by_number
 
 
+def has_family_first(cells: Iterable[str]) -> bool:
+    """Return whether the cells of a column have names such as `Zed, Mia` between semicolons."""
+    for cell in cells:
+        pieces = [piece for piece in split_outside_parentheses(_plain_line(cell), ";") if piece.strip()]
+        if len(pieces) > 1 and all(_family_name_first(piece)[0] for piece in pieces):
+            return True
+    return False
+
+
 def _plain_line(cell: str) -> str:
-    return SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
+    return BULLET.sub(";", SPACES.sub(" ", cell.translate(SIGNS_OF_LISTS).replace("\r", "")))
 
 
 def split_numbered(text: str) -> tuple[str, dict[str, str]]:
@@ -241,26 +304,51 @@ def split_numbered(text: str) -> tuple[str, dict[str, str]]:
     return authors_text, {str(number): tidy(text) for number, text in enumerate(affiliations, 1)}
 
 
-def _split_cell(text: str) -> list[str]:
-    """Split a cell into authors and numbered affiliations, outside of parentheses."""
+def _split_cell(text: str, *, is_family_first: bool) -> list[tuple[str, str]]:
+    """Split a cell into authors and numbered affiliations, outside of parentheses.
+
+    Of `Zed, Mia (MIT)`, return the family name and the rest; of others, an empty text and the whole.
+    """
     pieces = split_outside_parentheses(text, ";\n|")
     author_pieces = [
         piece for piece in pieces if piece.strip() and not NUMBERED_AFFILIATION.match(piece.strip())
     ]
     if len(author_pieces) == 1:
-        names = _split_at_commas(author_pieces[0])
-        return [*names, *(piece for piece in pieces if piece is not author_pieces[0])]
-    return [_given_name_first(piece) for piece in pieces]
+        others = [("", piece) for piece in pieces if piece is not author_pieces[0]]
+        split_name = _family_name_first(author_pieces[0])
+        if split_name[0] and (is_family_first or _is_one_author(*split_name)):
+            return [split_name, *others]
+        names = [name for name in _split_at_commas(author_pieces[0]) if not is_placeholder(name)]
+        return [*_with_initials(names), *others]
+    return [_family_name_first(name) for piece in pieces for name in _split_at_conjunction(piece)]
+
+
+def _split_at_conjunction(piece: str) -> list[str]:
+    """Split `Mia Zed and Ann Abe` between semicolons. A name of one word on either side is none."""
+    piece = LEADING_CONJUNCTION.sub("", piece)
+    names = _replace_conjunctions(piece, "\0").split("\0")
+    has_full_names = all(len(PARENTHESES.sub("", name).split()) > 1 for name in names)
+    return names if has_full_names and not TEAM.search(piece) else [piece]
+
+
+def _is_one_author(family: str, rest: str) -> bool:
+    """Return whether `Zed, Mia (MIT)*` has one author: both names are single words before an affiliation."""
+    given = PARENTHESES.sub("", rest).strip(" *")
+    has_comma = "," in PARENTHESES.sub("", rest)
+    return "(" in rest and not has_comma and f"{family}{given}".isalpha()
+
+
+def _with_initials(names: list[str]) -> list[tuple[str, str]]:
+    """Join family names with the initials behind them: `Bee, A., Dorn, C. D.`."""
+    bare_names = [PARENTHESES.sub("", name).strip(" *") for name in names]
+    are_initials = [bool(INITIALS.fullmatch(name)) for name in bare_names]
+    if len(names) % 2 or are_initials != [False, True] * (len(names) // 2):
+        return [("", name) for name in names]
+    return [(family.strip(), initials) for family, initials in zip(names[::2], names[1::2], strict=True)]
 
 
 def _split_at_commas(text: str) -> list[str]:
-    # "and" is a comma between names, not within the parentheses of an affiliation.
-    pieces, end = [], 0
-    for parenthesis in PARENTHESES.finditer(text):
-        pieces += [CONJUNCTION.sub(", ", text[end : parenthesis.start()]), parenthesis[0]]
-        end = parenthesis.end()
-    text = "".join([*pieces, CONJUNCTION.sub(", ", text[end:])])
-    text = re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", text)
+    text = _replace_conjunctions(text, ", ")
     names: list[str] = []
     for piece in split_outside_parentheses(text, ","):
         if names and NAME_SUFFIX.match(piece.strip()):
@@ -268,6 +356,16 @@ def _split_at_commas(text: str) -> list[str]:
         elif piece.strip():
             names.append(piece)
     return names
+
+
+def _replace_conjunctions(text: str, separator: str) -> str:
+    """Replace "and" between names, not within the parentheses of an affiliation."""
+    pieces, end = [], 0
+    for parenthesis in PARENTHESES.finditer(text):
+        pieces += [CONJUNCTION.sub(separator, text[end : parenthesis.start()]), parenthesis[0]]
+        end = parenthesis.end()
+    text = "".join([*pieces, CONJUNCTION.sub(separator, text[end:])])
+    return CONJUNCTION_BEHIND.sub(f"){separator}", text)
 
 
 def split_outside_parentheses(text: str, separators: str) -> list[str]:
@@ -283,14 +381,13 @@ def split_outside_parentheses(text: str, separators: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def _given_name_first(piece: str) -> str:
-    """Return a name such as `Zed, Mia (MIT)`, used with semicolons between authors, in the usual order."""
+def _family_name_first(piece: str) -> tuple[str, str]:
+    """Return the family name of `Zed, Mia (MIT)` and the rest; an empty text if it has another order."""
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
-    if not (comma and family.strip() and given.strip()) or NAME_SUFFIX.match(given.strip()):
-        return piece
+    if not (comma and family.strip() and given.strip(" *")) or NAME_SUFFIX.match(given.strip()):
+        return "", piece
     family, _, given_and_affiliations = piece.partition(",")
-    end = _name_end(given_and_affiliations)
-    return f"{given_and_affiliations[:end].strip()} {family.strip()} {given_and_affiliations[end:]}"
+    return ("", piece) if "(" in family else (family.strip(), given_and_affiliations)
 
 
 def _name_end(part: str) -> int:
@@ -304,7 +401,7 @@ def _name_end(part: str) -> int:
     return end
 
 
-def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAuthor:
+def _parse_author(family: str, part: str, affiliation_by_number: dict[str, str]) -> ParsedAuthor:
     email = clean_email(part)
     part = E_MAIL.sub(" ", part)
     affiliations: list[str] = []
@@ -316,10 +413,23 @@ def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAut
         else:
             marks_in_parentheses += f" {content}"
     name_and_marks = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
+    homonym = HOMONYM.search(name_and_marks)
+    if homonym and is_homonym_number(homonym[1]):
+        name_and_marks, suffix = name_and_marks[: homonym.start()], homonym[0]
+    else:
+        suffix = ""
     marks = AUTHOR_MARKS.search(name_and_marks, max(len(name_and_marks) - MAX_MARK_CHARS, 0))
     numbers = re.findall(r"\d+", f"{marks[1] if marks else ''}{marks_in_parentheses}")
     signs = (marks[2] if marks else "") + part[-1:]
     name = name_and_marks[: marks.start()] if marks else name_and_marks
     affiliations += [affiliation_by_number[number] for number in numbers if number in affiliation_by_number]
-    name = tidy(name.strip(" ,;*"))
-    return ParsedAuthor(name, tidy_each(affiliations), "*" in signs, tuple(numbers), email)
+    given = tidy(name.strip(" ,;*"))
+    return ParsedAuthor(
+        tidy(f"{given} {family}{suffix}"),
+        tidy_each(affiliations),
+        "*" in signs,
+        tuple(numbers),
+        email,
+        given=given if family else "",
+        family=family,
+    )

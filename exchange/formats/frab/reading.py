@@ -35,6 +35,7 @@ from exchange.formats.frab.words import (
 )
 from exchange.problems import Findings, Where, short
 from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address, keep_link
+from exchange.reading.person_names import is_placeholder, note_placeholder, written_name
 from exchange.reading.textfiles import JsonObject, describe_place, is_too_large, require_single_file
 from exchange.reading.values import (
     UID,
@@ -206,7 +207,7 @@ class EventReader:
     def add_room(self, name: str, capacity: int | None = None, *, is_virtual: bool = False) -> str | None:
         """Return the key of a room; None for "No room"."""
         name = tidy(name)
-        if name in ("", NO_ROOM):
+        if name in ("", NO_ROOM) or is_placeholder(name):
             return None
         if name not in self.rooms:
             key = _unused_key(slug(name), {room.slug for room in self.rooms.values()})
@@ -313,9 +314,11 @@ class EventReader:
             key = str(number) if number else person.line("code")
             # Guids are not stored, since they are made of e-mail addresses.
             guid = person.content.get("guid")
-            if name:
+            if is_placeholder(name):
+                note_placeholder(name, person.where, self.findings)
+            elif name:
                 ref = PersonRef(
-                    name=name,
+                    name=written_name(name).name,
                     ids=((self.host, key),) if key else (),
                     key=guid if isinstance(guid, str) else "",
                     where=person.where,

@@ -14,14 +14,16 @@ from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import PLACEHOLDER, SiteRow
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Where, short
+from exchange.reading.links import is_web_address, keep_link
 from exchange.reading.papers import (
     PAPER_KINDS,
-    WEB_ADDRESS,
     escape_markdown,
     guess_session_kind,
     make_uid,
     parse_authors,
+    person_ref,
 )
+from exchange.reading.person_names import is_placeholder
 from exchange.reading.values import slug, tidy, tidy_each
 from exchange.records import (
     UNSTATED,
@@ -99,7 +101,7 @@ class ConferenceReader:
         links = [
             (kind, row.text(name))
             for name, kind in MATERIAL_BY_FIELD.items()
-            if WEB_ADDRESS.match(row.text(name))
+            if keep_link(row.text(name), row.where, self.papers.parts.findings)
         ]
         abstract, summary = row.text("abstract").strip(), row.text("tldr").strip()
         is_beginning = abstract.startswith(summary.removesuffix("..."))
@@ -121,7 +123,7 @@ class ConferenceReader:
 
     def _authors(self, row: SiteRow) -> tuple[AuthorRecord, ...]:
         names = row.texts("authors") or [author.text("full_name", "name") for author in row.rows("authors")]
-        return tuple(self.papers.parts.author(name, row.where) for name in names)
+        return self.papers.parts.authors(names, row.where)
 
     def _add_session(self, key: str, row: SiteRow) -> None:
         events = self._merged_events(row, "events")
@@ -173,7 +175,7 @@ class ConferenceReader:
             room=self._room(event.text("room")),
             parent=parent.uid,
             roles=tuple(
-                RoleRecord(where=event.where, person=PersonRef(where=event.where, name=chair), role="chair")
+                RoleRecord(where=event.where, person=person_ref(chair, event.where), role="chair")
                 for chair in _names(event, "chairs")
             ),
         )
@@ -217,7 +219,7 @@ class ConferenceReader:
     def _people(self, row: SiteRow) -> list[PersonRef]:
         """Return presenters and organizers; add the biography if there is one person."""
         names = [name for field in ("presenter", "organizers", "committee") for name in _names(row, field)]
-        people = [PersonRef(where=row.where, name=name) for name in dict.fromkeys(names)]
+        people = [person_ref(name, row.where) for name in dict.fromkeys(names)]
         biography = row.text("bio").strip()
         if len(people) == 1 and not PLACEHOLDER.match(biography):
             self.sessions.add_biography(people[0], biography)
@@ -246,7 +248,7 @@ def _names(row: SiteRow, field: str) -> list[str]:
         for author in parse_authors(text)
     ]
     cleaned_names = (name.removeprefix("and ") for name in author_names)
-    return [name for name in cleaned_names if name and not PLACEHOLDER.match(name)]
+    return [name for name in cleaned_names if name and not is_placeholder(name)]
 
 
 def _description(row: SiteRow) -> str:
@@ -259,7 +261,7 @@ def _description(row: SiteRow) -> str:
 
 
 def _web_url_or_empty(address: str) -> str:
-    return address if WEB_ADDRESS.match(address) else ""
+    return address if is_web_address(address) else ""
 
 
 def _material(kind: str, url: str, row: SiteRow) -> MaterialRecord:

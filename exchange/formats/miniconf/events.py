@@ -7,7 +7,8 @@ from pathlib import PurePath
 
 from exchange.formats.miniconf.rows import PLACEHOLDER, SiteRow, clean_title
 from exchange.problems import Where
-from exchange.reading.papers import guess_session_kind, parse_authors
+from exchange.reading.papers import guess_session_kind, parse_authors, person_ref
+from exchange.reading.person_names import is_placeholder
 from exchange.reading.textfiles import scalar
 from exchange.reading.values import slug, tidy
 from exchange.records import PersonRef, RoleRecord
@@ -99,5 +100,5 @@ def added_chairs(roles: Iterable[RoleRecord], row: SiteRow) -> tuple[RoleRecord,
 
 
 def _references(names: Iterable[str], where: Where) -> list[PersonRef]:
-    unique_names = dict.fromkeys(name for name in names if name and not PLACEHOLDER.match(name))
-    return [PersonRef(where=where, name=name) for name in unique_names]
+    unique_names = dict.fromkeys(name for name in names if name and not is_placeholder(name))
+    return [person_ref(name, where) for name in unique_names]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from django.utils.translation import gettext
 
 from exchange.problems import Findings, short
+from exchange.reading.links import keep_link
 from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, make_uid
 from exchange.reading.sheets import Sheet, SheetRow
 from exchange.reading.values import tidy, tidy_each
@@ -50,14 +51,20 @@ class PaperReader:
 
     def _paper(self, row: SheetRow) -> PaperRecord:
         cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
-        links = [(name, kind) for name, kind in LINKS.items() if WEB_ADDRESS.match(cells.get(name, ""))]
+        links = [
+            (name, kind)
+            for name, kind in LINKS.items()
+            # Others are names of files of the site.
+            if WEB_ADDRESS.match(cells.get(name, ""))
+            and keep_link(cells[name], row.where, self.parts.findings)
+        ]
         columns = cells.keys()
         return PaperRecord(
             where=row.where,
             uid=make_uid(cells["uid"]),
             title=escape_markdown(tidy(cells["title"])),
             status="published",
-            authors=tuple(self.parts.author(name, row.where) for name in split_cell(cells["authors"])),
+            authors=self.parts.authors(split_cell(cells["authors"]), row.where),
             materials=tuple(link_material(cells[name], kind, row) for name, kind in links) or UNSTATED,
             abstract=escape_markdown(cells["abstract"].strip()) if "abstract" in columns else UNSTATED,
             keywords=tidy_each(cells["keywords"].split("|")) if "keywords" in columns else UNSTATED,

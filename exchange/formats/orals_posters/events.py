@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 from django.utils.translation import gettext
 
 from exchange.problems import Findings, Where, short
+from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address
+from exchange.reading.person_names import is_placeholder, note_placeholder
 from exchange.reading.textfiles import JsonObject, describe_type
 from exchange.reading.values import InvalidValueError, clean_text, parse_datetime, tidy
 from exchange.records import MaterialRecord
@@ -52,7 +54,7 @@ class InputRow:
         if not self.kind:
             message = gettext('This must be Poster, Oral or Spotlight, not "%(words)s".')
             row.problem("eventtype", message, words=short(event_type))
-        self.authors = tuple(map(_read_author, row.objects("authors")))
+        self.authors = tuple(filter(None, map(_read_author, row.objects("authors"))))
         self.abstract = row.text("abstract") if row.has("abstract") else None
         self.topic = split_topic(_read_line(row, "topic"))
         if len(self.topic) > MAX_TOPIC_LEVELS:
@@ -63,7 +65,7 @@ class InputRow:
         self.keywords = tuple(filter(None, (_decode_entities(word, row, "keywords") for word in cleaned)))
         self.decision, self.session = _read_line(row, "decision"), _read_line(row, "session")
         self.parent_id = _read_number(row, "parent_id")
-        self.room, self.board = _read_line(row, "room_name"), _read_line(row, "poster_position")
+        self.room, self.board = _read_room(row), _read_line(row, "poster_position")
         self.start, self.end = _read_time(row, "starttime"), _read_time(row, "endtime")
         self.start2, self.end2 = _read_time(row, "starttime2"), _read_time(row, "endtime2")
         self.url, self.paper_url = row.text("url").strip(), row.text("paper_url").strip()
@@ -99,8 +101,17 @@ def read_event(row: object, where: Where, findings: Findings) -> InputRow | None
     return event if findings.problem_count == problem_count else None
 
 
-def _read_author(row: JsonObject) -> EventAuthor:
+def _read_room(row: JsonObject) -> str:
+    name = _read_line(row, "room_name")
+    return "" if is_placeholder(name) else name
+
+
+def _read_author(row: JsonObject) -> EventAuthor | None:
+    """Return an author; nobody for a placeholder such as TBA."""
     name = _read_line(row, "fullname", gettext("The author's name is missing."))
+    if is_placeholder(name):
+        note_placeholder(name, row.where, row.findings)
+        return None
     return EventAuthor(name, _read_number(row, "id"), row.text("url").strip(), _read_line(row, "institution"))
 
 
@@ -221,7 +232,7 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
         link_materials = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
         for material in (*link_materials, *event.media):
             url = absolute_url(material.url, host)
-            if url:
+            if is_web_address(url, MAX_MATERIAL_URL_CHARS):
                 material_by_url.setdefault(url, replace(material, url=url))
             elif material.url:
                 message = gettext("This link was left out, because its host is not known: %(address)s")

@@ -11,9 +11,11 @@ from exchange.reading.papers import (
     PaperParts,
     ParsedAuthor,
     clean_email,
+    note_placeholders,
     numbered_affiliations,
     parse_authors,
 )
+from exchange.reading.person_names import ET_AL, is_placeholder, note_placeholder
 from exchange.reading.values import tidy, tidy_each
 from exchange.records import AuthorRecord
 
@@ -44,6 +46,8 @@ class BylineReader:
                 orcid=orcids[index] if index < len(orcids) else "",
                 ids=((PROFILE_SCHEME, profiles[index]),) if PROFILE.fullmatch(profiles[index]) else (),
                 email=author.email or emails[index] or profiles[index],
+                given=author.given,
+                family=author.family,
             )
             for index, author in enumerate(names)
             # Some of several columns may be empty.
@@ -64,14 +68,17 @@ class BylineReader:
         cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
         if len(cells) > 1:
             # A column for each author. Empty ones are included, so that affiliations match by index.
-            return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
+            return [self._author_of_column(cell, row) for cell in _without_trailing_empty(cells)]
         if (row.has("last") or row.has("first")) and not (cells and cells[0] and _is_one_name(row)):
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
-            return [ParsedAuthor(tidy(f"{first} {last}")) for first, last in pairs if first or last]
+            authors = [name_of_parts(first, last) for first, last in pairs if first or last]
+            return [author for author in authors if not self._is_nobody(author.name, row)]
         cell, names = "".join(cells), row.get("author_names") or row.get("name")
         # The column of authors may contain affiliations that a second column of bare names lacks.
         byline = cell if "(" in cell else names or cell
-        authors = parse_authors(self.parts.text(byline, row.where, "authors"))
+        byline = self.parts.text(byline, row.where, "authors")
+        authors = parse_authors(byline, is_family_first=row.is_family_first)
+        note_placeholders(byline, row.where, self.parts.findings)
         if (
             len(authors) > 1
             and all(author.name and " " not in author.name for author in authors)
@@ -82,6 +89,16 @@ class BylineReader:
             )
             self.parts.findings.note("doubt", row.where, message, cell=byline[:60])
         return authors
+
+    def _author_of_column(self, cell: str, row: Row) -> ParsedAuthor:
+        """Return the one author of a cell, affiliations in parentheses; nobody for a placeholder."""
+        return ParsedAuthor("") if self._is_nobody(cell, row) else _parse_author(cell)
+
+    def _is_nobody(self, text: str, row: Row) -> bool:
+        """Return whether a text is a placeholder, and note it. A list that ends in "et al." is noted, too."""
+        if is_placeholder(text) or ET_AL.search(text):
+            note_placeholder(text, row.where, self.parts.findings)
+        return is_placeholder(text)
 
     def _affiliations(self, row: Row, names: list[ParsedAuthor]) -> list[tuple[str, ...]]:
         """Return the affiliations of each author; a row lists them in the order of the authors."""
@@ -121,11 +138,13 @@ def _is_one_name(row: Row) -> bool:
 
 def _parse_author(cell: str) -> ParsedAuthor:
     """Return the one author of a cell, affiliations in parentheses."""
-    authors = parse_authors(cell)
-    if len(authors) == 2 and "," in cell and "(" not in cell:
-        family, _, given = cell.partition(",")
-        return ParsedAuthor(tidy(f"{given} {family}"))
+    authors = parse_authors(cell, is_family_first=True)
     return authors[0] if authors else ParsedAuthor("")
+
+
+def name_of_parts(given: str, family: str) -> ParsedAuthor:
+    """Return the author of the cells of a given and a family name."""
+    return ParsedAuthor(tidy(f"{given} {family}"), given=tidy(given), family=tidy(family))
 
 
 def _without_trailing_empty(cells: list[str]) -> list[str]:

@@ -51,6 +51,8 @@ def _is_key(cell: str) -> bool:
 CELL_TESTS: dict[str, Callable[[str], object]] = {
     "": lambda cell: True,
     "text": has_letter,
+    # Who has one name has a sign for the other.
+    "part": lambda cell: has_letter(cell) or not any(map(str.isdigit, cell)),
     "label": _is_label,
     "short": lambda cell: len(cell) <= MAX_LABEL_CHARS,
     "title": lambda cell: len(cell) <= MAX_TITLE_CHARS and not WEB_ADDRESS.match(cell),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from exchange.formats.spreadsheet.mapping import PaperNumbering, TableMapping
 from exchange.problems import Findings, Where
 from exchange.reading.grids import Grid
-from exchange.reading.papers import openreview_uid
+from exchange.reading.papers import has_family_first, openreview_uid
 
 FORUM_ADDRESS = re.compile(r"https?://openreview\.net/(?:forum|pdf)\?id=([\w-]+)", re.IGNORECASE)
 # Programs write whole numbers of a column with empty cells as 2.0.
@@ -22,6 +22,8 @@ class Row:
 
     where: Where
     cells: dict[str, list[str]]
+    # Whether the table has authors as `Zed, Mia`.
+    is_family_first: bool = False
 
     def has(self, name: str) -> bool:
         """Return whether a column is mapped to this field."""
@@ -48,6 +50,10 @@ def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: Pape
     """Yield the rows in which a mapped column is not empty."""
     columns, has_header = table.columns, table.has_header
     lines = grid.lines[1:] if has_header else grid.lines
+    author_columns = [index for index, name in enumerate(columns) if name == "authors"]
+    is_family_first = has_family_first(
+        line[index] for _, line in lines for index in author_columns if index < len(line)
+    )
     width = len(grid.lines[0][1]) if grid.lines else 0
     mapped_columns = [(index, name) for index, name in enumerate(columns) if name]
     for number, line in lines:
@@ -61,7 +67,7 @@ def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: Pape
                 findings.problem(where, name, fault)
             cells[name].append(line[index].strip() if index < len(line) else "")
         if any(map(any, cells.values())):
-            row = Row(where, cells)
+            row = Row(where, cells, is_family_first)
             if row.has("uid"):
                 cells["uid"] = [numbering.apply(paper_key(row.get("uid")), row.get("track"))]
             yield row

@@ -117,14 +117,14 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "first name, first, given name, given, given names, firstname, forename, author first name, "
             "author given name",
             is_repeated=True,
-            holds="text",
+            holds="part",
         ),
         Field(
             "last",
             _("Family name"),
             "last name, last, family name, family, surname, lastname, author last name, author family name",
             is_repeated=True,
-            holds="text",
+            holds="part",
         ),
         Field(
             "name",

@@ -17,10 +17,10 @@ from exchange.formats.spreadsheet.fields import FIELDS, MATERIAL_FIELDS
 from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
 from exchange.formats.spreadsheet.sessions import fold_title
 from exchange.problems import Findings, Where, short
+from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address
 from exchange.reading.papers import (
     ACCEPTED,
     DECLINED,
-    WEB_ADDRESS,
     PaperParts,
     clean_email,
     escape_markdown,
@@ -28,6 +28,7 @@ from exchange.reading.papers import (
     parse_authors,
     shorten_list,
 )
+from exchange.reading.person_names import is_placeholder, note_placeholder, written_name
 from exchange.reading.values import tidy
 from exchange.records import (
     UNSTATED,
@@ -143,7 +144,7 @@ class PaperReader:
     def _is_further_row(self, uid: str, title: str, row: Row) -> bool:
         """Return whether a row is another presentation of a paper. Report what else it says of the paper."""
         first = self._first_rows[uid]
-        other_names = {markup.fold(author.name) for author in self.bylines.names(row)}
+        other_names = {markup.fold(written_name(author.name).name) for author in self.bylines.names(row)}
         names = {markup.fold(author.person.name) for author in stated(self.papers[uid].authors, ())}
         has_other_title = title and fold_title(title) != fold_title(tidy(first.get("title")))
         if has_other_title or (names and other_names and names.isdisjoint(other_names)):
@@ -232,7 +233,7 @@ class PaperReader:
     def _materials(self, row: Row) -> Iterable[MaterialRecord]:
         for kind in MATERIAL_FIELDS:
             link = row.get(kind)
-            if WEB_ADDRESS.match(link):
+            if is_web_address(link, MAX_MATERIAL_URL_CHARS):
                 yield MaterialRecord(where=row.where, kind=kind, url=link)
             elif link:
                 message = gettext("This is no address and was left out: %(link)s")
@@ -262,7 +263,11 @@ class PaperReader:
             self.contacts.append(uid)
             return
         texts = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
-        name = texts.get("name") or f"{texts.get('first', '')} {texts.get('last', '')}"
+        first, last = texts.get("first", ""), texts.get("last", "")
+        name = texts.get("name") or tidy(f"{first} {last}")
+        if is_placeholder(name):
+            note_placeholder(name, row.where, self.findings)
+            return
         affiliation, country = texts.get("affiliation", ""), texts.get("country", "")
         if affiliation and country:
             affiliation = f"{affiliation}, {country}"
@@ -275,6 +280,8 @@ class PaperReader:
             orcid=texts.get("orcid", ""),
             key=f"{row.where.file} {texts['person_key']}" if texts.get("person_key") else "",
             email=texts.get("email", "") or clean_email(name),
+            given="" if texts.get("name") else first,
+            family="" if texts.get("name") else last,
         )
         author = replace(author, presenting=texts.get("presenter", "").casefold() in TRUE_WORDS)
         match = POSITION.match(position)
@@ -378,7 +385,7 @@ class PaperReader:
         for uid, mark, cell, where in self.author_marks:
             authors = stated(self.papers[uid].authors, ()) or existing_authors.get(uid, ())
             for marked_author in parse_authors(cell):
-                index = _find_author(marked_author.name, authors)
+                index = _find_author(written_name(marked_author.name).name, authors)
                 if index is None:
                     message = gettext(
                         "“%(name)s” is not an author of the paper, so no author is marked as %(what)s."

@@ -24,12 +24,14 @@ from exchange.reading.papers import (
     PaperParts,
     guess_session_kind,
     make_uid,
+    note_placeholders,
     parse_authors,
+    person_ref,
 )
+from exchange.reading.person_names import is_placeholder, note_placeholder
 from exchange.reading.values import get_zone, slug, tidy
 from exchange.records import (
     UNSTATED,
-    PersonRef,
     PresentationRecord,
     RoleRecord,
     RoomRecord,
@@ -159,6 +161,7 @@ class ScheduleReader:
         session.abstract = session.abstract or self.parts.text(row.get("abstract"), row.where, "abstract")
         names = ";".join(filter(None, [*row.all("authors"), row.get("presenter"), row.get("name")]))
         affiliation = row.get("affiliation")
+        note_placeholders(names, row.where, self.findings)
         for speaker in parse_authors(self.parts.text(names, row.where, "authors")):
             if speaker.name:
                 speaker_affiliation = next(iter(speaker.affiliations), affiliation)
@@ -176,15 +179,14 @@ class ScheduleReader:
             session.own_span = own_span
         for role in ("chair", "moderator"):
             names = [known_role.person.name for known_role in session.roles if known_role.role == role]
+            note_placeholders(row.get(role), row.where, self.findings)
             for person in parse_authors(self.parts.text(row.get(role), row.where, role)):
                 if person.name and person.name not in names:
                     affiliation = "; ".join(person.affiliations)
                     session.roles.append(self._build_role(person.name, role, row.where, affiliation))
 
     def _build_role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
-        return RoleRecord(
-            where=where, person=PersonRef(where=where, name=name), role=role, affiliation=affiliation
-        )
+        return RoleRecord(where=where, person=person_ref(name, where), role=role, affiliation=affiliation)
 
     # Kinds
 
@@ -253,6 +255,9 @@ class ScheduleReader:
     def _find_or_add_room(self, cell: str, where: Where) -> str:
         name = tidy(self.parts.text(cell, where, "room"))
         if not name:
+            return ""
+        if is_placeholder(name):
+            note_placeholder(name, where, self.findings)
             return ""
         key = self.known_rooms.get(name) or self.known_rooms.get(markup.fold(name))
         if key is None:
