@@ -126,12 +126,14 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404("No such row.")
-        is_readable = self.has_view_or_change_permission(request, row)
-        if not is_readable or (
-            self.private_history and not access_for(request).may("private", self.model, row)
-        ):
+        if not self.may_see_history(request, row):
             raise PermissionDenied
         return row
+
+    def may_see_history(self, request: HttpRequest, row: M) -> bool:
+        """Return whether the user may see a row and all that its history shows."""
+        is_readable = not self.private_history or access_for(request).may("private", self.model, row)
+        return is_readable and self.has_view_or_change_permission(request, row)
 
     def visible_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
         """Return the changes in editions in which the user has a role, and those without an edition."""

@@ -22,6 +22,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from accounts.access_scope import current_access
 from content import revision
 from content.editions import get_edition_model
 from content.fields import validate_accent, validate_timezone
@@ -80,6 +81,18 @@ def has_field(model: type[models.Model], name: str) -> bool:
     except FieldDoesNotExist:
         return False
     return True
+
+
+def link_or_name(row: models.Model) -> SafeString | str:
+    """Return a link to the row's form, or its name if the account may not see the row."""
+    access = current_access()
+    return admin_link(row) if access is None or access.may("view", type(row), row) else str(row)
+
+
+def is_public(row: models.Model) -> bool:
+    """Return whether visitors may see the row now. One query."""
+    manager: Any = type(row)._default_manager
+    return bool(manager.published().filter(pk=row.pk).exists())
 
 
 def admin_link(row: models.Model) -> SafeString:
@@ -317,9 +330,19 @@ class ContentAdmin[M: Model = Any](
             context["text_help_url"] = reverse("admin:text_help")
         if obj is not None and self.has_change_permission(request, obj):
             context["signed_marks"] = self.carried_marks(request, obj)
-        if obj is not None and hasattr(obj, "get_absolute_url") and (edition := edition_of(obj)):
-            context["preview_url"] = edition.get_preview_url(obj.get_absolute_url())
+        if obj is not None and hasattr(obj, "get_absolute_url"):
+            self.add_page_links(request, context, obj)
+        context["hides_history"] = obj is not None and not self.may_see_history(request, obj)
         return super().render_change_form(request, context, add, change, form_url, obj)
+
+    def add_page_links(self, request: HttpRequest, context: dict[str, Any], row: Any) -> None:
+        """Add the preview of a row. Without one, hide the link to its public page unless it is public."""
+        edition = edition_of(row)
+        if edition and access_for(request).may("preview", get_edition_model(), edition):
+            context["preview_url"] = edition.get_preview_url(row.get_absolute_url())
+        else:
+            context["hides_parts_on_site"] = True
+            context["hides_public_page"] = not is_public(row)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None

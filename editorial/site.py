@@ -29,6 +29,7 @@ from editorial.current_edition import (
     LIST_FILTER,
     choose_edition,
     chosen_edition,
+    edition_of,
     editions_for,
     requested_edition,
 )
@@ -36,6 +37,7 @@ from editorial.desk import ADD_LINKS, desk_context
 from editorial.desk_search import desk_search
 from editorial.first_steps import hide_steps, open_steps
 from editorial.history_views import take_back_view
+from editorial.model_admin import is_public
 from editorial.sections import DeskSection
 from editorial.text_help import text_help_view
 
@@ -77,12 +79,13 @@ class DeskSite(AccountPages):
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> TemplateResponse:
         """Show the desk of the requested edition, else of the newest, above the lists."""
         edition = requested_edition(request)
-        context: dict[str, object] = {"editions": [], "desk": None}
+        may_add = access_of(request.user).may("add", get_edition_model())
+        context: dict[str, object] = {"editions": [], "desk": None, "may_add_edition": may_add}
         if edition and request.GET.get("edition") == str(edition.pk):
             choose_edition(request, edition)
         if edition and self.may_see(request, get_edition_model(), edition):
             desk = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
-            context = {"editions": editions_for(request), "desk": desk, "title": str(edition)}
+            context |= {"editions": editions_for(request), "desk": desk, "title": str(edition)}
             context |= self.link_context(request, edition)
             if context["add_links"]:
                 context["steps"] = open_steps(request, edition, desk["row_numbers"])
@@ -96,6 +99,7 @@ class DeskSite(AccountPages):
         ordered = sorted(ADD_LINKS, key=attrgetter("position"))
         links = [link for link in ordered if link.is_open_to(access, edition)]
         return {
+            "may_preview": access.may("preview", get_edition_model(), edition),
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
             "publish_links": [(link.label, link.address(edition)) for link in links if link.publishes],
             "add_links": [(link.label, link.address(edition)) for link in links if not link.publishes],
@@ -135,13 +139,17 @@ class DeskSite(AccountPages):
         ]
 
     def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
-        """Redirect to the public page of a row that the user may see."""
+        """Redirect to the public page of a row that the user may see, or to its preview."""
         content_type = get_object_or_404(ContentType, pk=content_type_id)
         model = content_type.model_class()
         if model is None or not self.is_registered(model):
             raise Http404
-        if self.get_model_admin(model).get_object(request, object_id) is None:
+        row: Any = self.get_model_admin(model).get_object(request, object_id)
+        if row is None:
             raise Http404
+        edition = edition_of(row)
+        if edition and not is_public(row) and access_of(request.user).may("preview", type(edition), edition):
+            return redirect(edition.get_preview_url(row.get_absolute_url()))
         return cast(HttpResponse, shortcut(request, content_type_id, object_id))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
@@ -157,7 +165,9 @@ class DeskSite(AccountPages):
             if is_one_transaction(request):
                 call = retry_conflicts(call)
             with acting_as("form", request.user):
-                return call()
+                response = call()
+                # Pages also show what the user may see while they are rendered.
+                return response.render() if isinstance(response, TemplateResponse) else response
 
         return recorded_view
 

@@ -221,7 +221,10 @@ class ConflictAdmin(ReadOnlyAdmin):
             conflict=conflict,
             sides=sides,
             reasons=reasons,
-            row_address=row_address(*key) if row is not None else "",
+            has_row=row is not None,
+            row_address=row_address(*key)
+            if row is not None and access_for(request).may("view", type(row), row)
+            else "",
             may=may_decide,
             form=form,
             edit=next(iter(form), None) if form is not None else None,

@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
+from accounts.access_scope import current_access
 from conference.models import Edition
 from content.history.revert import CannotRevertError
 from content.storage.failures import failed_save
@@ -459,7 +460,11 @@ class ProvenanceAdmin(ReadOnlyAdmin):
         return with_run(super().get_queryset(request).select_related("edition").defer("values"))
 
     @admin.display(description=_("row"))
-    def row(self, provenance: Provenance) -> SafeString:
+    def row(self, provenance: Provenance) -> SafeString | str:
+        access = current_access()
+        row = KINDS[provenance.kind].model._base_manager.filter(pk=provenance.object_id).first()
+        if row is None or (access is not None and not access.may("view", type(row), row)):
+            return str(provenance)
         address = row_address(provenance.kind, provenance.object_id)
         return format_html('<a href="{}">{}</a>', address, provenance)
 

@@ -1,9 +1,14 @@
 """What the pages of a preview and of a refusal show: counts, rows, publication, problems."""
 
+from collections import defaultdict
+from typing import Any
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils.translation import pgettext_lazy
 
+from content.models import Content
+from editorial.access import access_for
 from exchange.admin.columns import can_leave_out
 from exchange.imports.kinds import KINDS
 from exchange.imports.publication import choices_for, rule_for
@@ -56,9 +61,26 @@ def page_context(request: HttpRequest, job: ImportJob) -> dict[str, object]:
         "page_obj": page,
         "planned_rows": [
             {**row, "can_leave_out": can_leave_out(job, row["row"].where)}
-            for row in rows_in_words(page.object_list)
+            for row in without_closed_links(request, [*rows_in_words(page.object_list)])
         ],
     }
+
+
+def without_closed_links(request: HttpRequest, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Empty the addresses of rows that the user may not see. At most two queries for each model."""
+    access, keys_by_model = access_for(request), defaultdict[type[Content], list[int]](list)
+    for row in rows:
+        if row["address"]:
+            keys_by_model[KINDS[row["row"].kind].model].append(row["row"].object_id)
+    visible_keys = {
+        model: {*access.rows(model._default_manager.filter(pk__in=keys)).values_list("pk", flat=True)}
+        for model, keys in keys_by_model.items()
+        if access.may("view", model)
+    }
+    for row in rows:
+        if row["row"].object_id not in visible_keys.get(KINDS[row["row"].kind].model, ()):
+            row["address"] = ""
+    return rows
 
 
 def problems_context(job: ImportJob) -> dict[str, object]:

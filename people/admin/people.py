@@ -23,7 +23,7 @@ from editorial.current_edition import LIST_FILTER, edition_of, editions_for
 from editorial.desk import CHECKS, ROW_COUNTS, Check, CheckFilter, RowCount
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.lists import count_column, search_rows, with_count
-from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
+from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, link_or_name
 from editorial.sections import DeskSection
 from people.admin.merging import MergeAdmin, SplitAdmin
 from people.committee_copy import offices_of
@@ -215,7 +215,7 @@ class PersonAdmin(SplitAdmin):
         )
         if access := current_access():
             rows = access.rows(rows)
-        lines = ((admin_link(row.paper), row.paper.edition) for row in rows)
+        lines = ((link_or_name(row.paper), row.paper.edition) for row in rows)
         return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
 
 
@@ -233,7 +233,7 @@ def describe_row(row: models.Model) -> SafeString:
         # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
         gettext("{kind}: {thing} ({edition}), {part} of {person}"),
         kind=str(parent._meta.verbose_name).capitalize(),
-        thing=admin_link(parent),
+        thing=link_or_name(parent),
         edition=edition_of(row) or gettext("all editions"),
         part=row._meta.verbose_name,
         person=getattr(row, "person", row),

@@ -13,11 +13,12 @@ from django.db.models import Model, Q, QuerySet
 from django.forms.models import BaseModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from accounts.access_scope import current_access
 from conference.admin.models import EditionAdmin
 from conference.models import Edition
 from content import times
@@ -46,6 +47,7 @@ from schedule.admin.clashes import ClashAdmin, clashes_view
 from schedule.admin.editor import session_tools, timetable_address
 from schedule.admin.kinds import KindChoices, KindFilter, PresentedAsFilter, set_kind
 from schedule.admin.live_notice import announce_view, may_announce
+from schedule.admin.own_sessions import preview_view
 from schedule.admin.posters import PostersPage
 from schedule.admin.talks import TalksPage
 from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes_view
@@ -202,6 +204,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         ("<int:key>/announce/", "announce", announce_view),
         ("<int:key>/boards/", "boards", BoardsPage.view),
         ("<int:key>/boards/labels/", "board_labels", labels_view),
+        ("<int:key>/preview/", "preview", preview_view),
         ("<int:key>/talks/", "talks", TalksPage.view),
         ("assign/", "assign", AssignmentPage.view),
         ("clashes/", "clashes", clashes_view),
@@ -244,6 +247,8 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
             if may_announce(request, obj.edition):
                 announce_url = reverse("admin:schedule_session_announce", args=[obj.pk])
                 tools.append({"label": _("Announce a change"), "address": announce_url})
+        if obj is not None and not access_for(request).may("preview", Edition, obj.edition):
+            context["preview_url"] = reverse("admin:schedule_session_preview", args=[obj.pk])
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -267,17 +272,16 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
         """Return links to the pages that list the presentations, which can show many."""
-        count = presentation_count_in(session)
+        count, access = presentation_count_in(session), current_access()
         list_url = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
-        return format_html(
-            '<a href="{}">{}</a>, <a href="{}">{}</a>, <a href="{}">{}</a>',
-            reverse("admin:schedule_session_talks", args=[session.pk]),
-            gettext("Order and times"),
-            reverse("admin:schedule_session_boards", args=[session.pk]),
-            gettext("Boards"),
-            list_url,
-            ngettext("List of %(number)d", "List of %(number)d", count) % {"number": count},
-        )
+        links = [(list_url, ngettext("List of %(number)d", "List of %(number)d", count) % {"number": count})]
+        if access is None or access.may_all_rows("view", Session, session.edition):
+            links = [
+                (reverse("admin:schedule_session_talks", args=[session.pk]), gettext("Order and times")),
+                (reverse("admin:schedule_session_boards", args=[session.pk]), gettext("Boards")),
+                *links,
+            ]
+        return format_html_join(", ", '<a href="{}">{}</a>', links)
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> SafeString:
@@ -425,7 +429,7 @@ class ScheduledEditionAdmin(EditionAdmin):
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj: Edition | None = kwargs["obj"]
-        if obj is not None:
+        if obj is not None and access_for(request).may_all_rows("view", Session, obj):
             assignment_url = reverse("admin:schedule_session_assign", query={"edition": obj.pk})
             context["tools"] = [
                 {"label": _("Timetable editor"), "address": timetable_address(obj)},

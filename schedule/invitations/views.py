@@ -3,7 +3,7 @@
 The link is sufficient; no account is needed. The page must not be cached or indexed.
 """
 
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from itertools import chain
 from typing import Any
 
@@ -157,6 +157,31 @@ def unavailabilities_of(invitation: ProgramInvitation) -> QuerySet[Unavailabilit
     return rows.select_related("edition")
 
 
+def missed_parts(invitation: ProgramInvitation, times: list[Unavailability]) -> list[str]:
+    """Return a sentence for each part during times when the person can’t come, the one asked about first.
+
+    Declined and withdrawn invitations are left out. One query, none without times.
+    """
+    if not times:
+        return []
+    people = {invitation.person_id, invitation.invited.pk}
+    rows = ProgramInvitation.objects.filter(edition=invitation.edition_id, person__in=people).with_place()
+    others = rows.exclude(pk=invitation.pk).exclude(state__in=(State.DECLINED, State.WITHDRAWN))
+    is_open = invitation.state not in (State.DECLINED, State.WITHDRAWN)
+    sentence = _("You said that you can’t come %(missing)s, but “%(title)s” takes place %(when)s.")
+    return [
+        sentence % {"missing": time.when, "title": row.title, "when": row.when}
+        for row in [*([invitation] if is_open else []), *others.order_by("pk")]
+        for time in times
+        if row.span and overlaps(row.span, (time.start, time.end))
+    ]
+
+
+def overlaps(span: tuple[datetime, datetime], other: tuple[datetime, datetime]) -> bool:
+    """Return whether two spans share a moment; one without length counts as its moment."""
+    return other[0] < max(span[1], span[0] + timedelta(microseconds=1)) and span[0] < other[1]
+
+
 def other_participants(invitation: ProgramInvitation) -> list[str]:
     """Return the names of other participants; invited ones only if they have confirmed."""
     if not invitation.place:
@@ -180,7 +205,7 @@ def other_participants(invitation: ProgramInvitation) -> list[str]:
 def render_page(
     request: HttpRequest, invitation: ProgramInvitation, at: datetime, status: int = 200, **extra_context: Any
 ) -> HttpResponse:
-    is_withdrawn = invitation.state == State.WITHDRAWN
+    is_withdrawn, times = invitation.state == State.WITHDRAWN, [*unavailabilities_of(invitation)]
     context = {
         "invitation": invitation,
         "of_edition": invitation.edition,
@@ -189,7 +214,8 @@ def render_page(
         "is_confirmed": invitation.state == State.CONFIRMED,
         "is_declined": invitation.state == State.DECLINED,
         "other_participants": other_participants(invitation),
-        "times": unavailabilities_of(invitation),
+        "times": times,
+        "missed_parts": missed_parts(invitation, times),
         "form": TimeForm(invitation.edition),
         **extra_context,
     }

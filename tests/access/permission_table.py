@@ -184,6 +184,8 @@ OTHER_URLS: dict[str, set[str]] = {
     "schedule_session_colors": VIEWERS,
     "schedule_session_planned": VIEWERS,
     "schedule_session_posters": VIEWERS,
+    # Those who can't preview the edition preview their own sessions.
+    "schedule_session_preview": VIEWERS | {"session_chair", "track_chair"},
     "schedule_session_talks": VIEWERS,
     "schedule_session_timetable": VIEWERS,
     "take_back": EDITORS | {"track_chair"},

@@ -53,7 +53,8 @@ def action_change_set(paper: Any) -> int:
 def other_urls(world: World) -> dict[str, str]:
     """Return the URLs that belong to no model by name, for the edition and its rows."""
     rows, edition = world.rows, world.edition
-    session_pages = ["session_announce", "session_boards", "session_board_labels", "session_talks"]
+    pages = ("announce", "boards", "board_labels", "preview", "talks")
+    session_pages = [f"session_{page}" for page in pages]
     args: dict[str, Any] = {
         "app_list": ["papers"],
         "view_on_site": [ContentType.objects.get_for_model(rows["papers.paper"]).pk, rows["papers.paper"].pk],

@@ -234,6 +234,47 @@ def test_invalid_reply_is_refused_with_a_message(
 # Times of unavailability
 
 
+def test_person_is_told_of_parts_during_times_when_they_cannot_come(
+    client: Client, link: str, session: Session, ada: Person, invitation: ProgramInvitation
+) -> None:
+    later = make_session(session.edition, title="Looms", start=START + timedelta(hours=3))
+    ProgramInvitation.objects.create(
+        edition=session.edition, person=ada, session=later, state=State.CONFIRMED
+    )
+    ProgramInvitation.objects.create(
+        edition=session.edition, person=ada, session=later, role=Part.MODERATOR, state=State.DECLINED
+    )
+    local_start = START.astimezone(session.edition.zone)
+    before = (local_start - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M")
+    inside = (local_start + timedelta(minutes=30)).strftime("%Y-%m-%dT%H:%M")
+    evening = (local_start + timedelta(hours=4)).strftime("%Y-%m-%dT%H:%M")
+
+    def warnings() -> list[str]:
+        return re.findall(r"You said that you can’t come [^<]*", client.get(link).text)
+
+    # The time ends when the session starts.
+    client.post(link, {"do": "add", "start": before, "end": local_start.strftime("%Y-%m-%dT%H:%M")})
+    client.post(link, {"do": "confirm"})
+    adjacent = warnings()
+    client.post(link, {"do": "add", "start": inside, "end": evening})
+    span = Unavailability.objects.get(start__gt=START)
+    told = warnings()
+    client.post(link, {"do": "decline"})
+    declined = warnings()
+    client.post(link, {"do": "remove", "time": span.pk})
+
+    assert adjacent == []
+    assert told == [
+        f"You said that you can’t come {span.when}, but “{title}” takes place {when}."
+        for title, when in (
+            ("Engines", invitation.when),
+            ("Looms", ProgramInvitation(session=later, edition=later.edition).when),
+        )
+    ]
+    assert declined == told[1:]
+    assert warnings() == []
+
+
 def test_unavailability_entered_by_link_is_a_clash(
     client: Client, admin_client: Client, link: str, session: Session, ada: Person
 ) -> None:
