@@ -6,8 +6,9 @@ Suggestions compare topics, words of titles and keywords, as `papers.related` do
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from math import inf
+from math import ceil, inf
 
 from papers.related import SAME_KEYWORD_WEIGHT, distinctive_words
 
@@ -61,6 +62,8 @@ class PaperFeatures:
     topic_words: frozenset[str] = frozenset()
     keywords: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    # Keys of people.
+    authors: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -72,13 +75,18 @@ class SessionProfile:
     # The number of papers that still fit; `None` means any number.
     free: int | None
     takes_any_topic: bool = False
+    # Whether nothing is in it yet, neither papers nor other talks.
+    is_empty: bool = False
+    span: tuple[datetime, datetime] | None = None
     papers: int = 0
+    authors: set[int] = field(default_factory=set)
     topics: Counter[int] = field(default_factory=Counter)
     keywords: Counter[str] = field(default_factory=Counter)
     title_words: Counter[str] = field(default_factory=Counter)
 
     def add(self, paper: PaperFeatures) -> None:
         self.papers += 1
+        self.authors |= paper.authors
         self.topics.update([paper.topic] if paper.topic else ())
         self.keywords.update(paper.keywords)
         self.title_words.update(paper.words)
@@ -90,11 +98,13 @@ class Reason(StrEnum):
     LIKENESS = "likeness"
     EMPTY = "empty"
     ROOM = "room"
+    UNLIMITED = "unlimited"
+    AUTHORS = "authors"
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A session for a paper. `count`: papers of its topic there or suggested too; `words`: shared ones."""
+    """A session for a paper. `count`: papers of its topic that are there; `words`: shared ones."""
 
     paper: int
     session: int
@@ -106,62 +116,130 @@ class Suggestion:
 def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile]) -> list[Suggestion]:
     """Return at most one session for each paper. The best matches are assigned first, up to the capacity.
 
-    The remaining papers are assigned by topic, to empty sessions and to sessions that take any topic.
+    The remaining papers are assigned by topic, to empty sessions and to sessions that take any topic, which
+    get shares by capacity. Papers with a common author are not suggested for sessions at the same time,
+    unless only that leaves room in a session that takes any topic.
     """
-    free_places = {session.key: inf if session.free is None else session.free for session in sessions}
+    places = Places(papers, sessions)
     ignored_words = common_words(paper.words for paper in papers)
     open_sessions = [session for session in sessions if session.free != 0]
+    papers_by_key = {paper.key: paper for paper in papers}
     matches = [match for paper in papers for match in score_sessions(paper, open_sessions, ignored_words)]
     # `sorted` is stable: among equal scores, the order of papers and sessions decides.
-    suggestions: dict[int, Suggestion] = {}
     for _score, suggestion in sorted(matches, key=lambda match: -match[0]):
-        if suggestion.paper not in suggestions and free_places[suggestion.session]:
-            free_places[suggestion.session] -= 1
-            suggestions[suggestion.paper] = suggestion
-    remaining = [paper for paper in papers if paper.key not in suggestions]
-    used_sessions = {suggestion.session for suggestion in suggestions.values()}
-    empty_sessions = [
-        session.key for session in sessions if not session.papers and session.key not in used_sessions
-    ]
-    any_topic_sessions = [session.key for session in sessions if session.takes_any_topic]
-    suggest_by_topic(remaining, empty_sessions, any_topic_sessions, free_places, suggestions)
-    return [suggestions[paper.key] for paper in papers if paper.key in suggestions]
-
-
-def suggest_by_topic(
-    papers: Iterable[PaperFeatures],
-    empty_sessions: Sequence[int],
-    any_topic_sessions: Sequence[int],
-    free_places: dict[int, float],
-    suggestions: dict[int, Suggestion],
-) -> None:
-    """Fill each empty session with one topic, the largest first; use sessions with any topic for the rest."""
+        paper = papers_by_key[suggestion.paper]
+        if paper.key not in places.suggestions and places.fits(paper, suggestion.session):
+            places.put(paper, suggestion)
     groups: dict[int, list[PaperFeatures]] = {}
     for paper in papers:
-        groups.setdefault(paper.topic or 0, []).append(paper)
-    unused_sessions = [key for key in empty_sessions if free_places[key] != 0]
-    for topic, group in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        remaining = group
-        while remaining and topic and unused_sessions:
-            session = unused_sessions.pop(0)
-            remaining = _fill_session(remaining, session, Reason.EMPTY, free_places, suggestions)
-        for session in any_topic_sessions:
-            remaining = _fill_session(remaining, session, Reason.ROOM, free_places, suggestions)
+        if paper.key not in places.suggestions:
+            groups.setdefault(paper.topic or 0, []).append(paper)
+    ordered_groups = sorted(groups.items(), key=lambda pair: -len(pair[1]))
+    empty_sessions = [key for key in places.unused if not places.sessions[key].takes_any_topic]
+    for topic, group in ordered_groups:
+        places.fill_empty(group if topic else [], empty_sessions)
+    for _topic, group in ordered_groups:
+        for paper in group:
+            if paper.key not in places.suggestions:
+                places.put_anywhere(paper)
+    return [places.suggestions[paper.key] for paper in papers if paper.key in places.suggestions]
 
 
-def _fill_session(
-    papers: list[PaperFeatures],
-    session: int,
-    reason: Reason,
-    free_places: dict[int, float],
-    suggestions: dict[int, Suggestion],
-) -> list[PaperFeatures]:
-    """Suggest a session for as many papers as it takes; return the others."""
-    count = int(min(len(papers), free_places[session]))
-    free_places[session] -= count
-    for paper in papers[:count]:
-        suggestions[paper.key] = Suggestion(paper.key, session, reason, count)
-    return papers[count:]
+class Places:
+    """The places that are left while papers are assigned, and the suggestions made."""
+
+    def __init__(self, papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile]) -> None:
+        self.suggestions: dict[int, Suggestion] = {}
+        self.sessions = {session.key: session for session in sessions}
+        self.free = {session.key: inf if session.free is None else session.free for session in sessions}
+        self.topics = {session.key: Counter(session.topics) for session in sessions}
+        self.authors = {session.key: {*session.authors} for session in sessions}
+        self.halls = [session for session in sessions if session.takes_any_topic and session.free != 0]
+        # The places of halls that keep them equally full.
+        self.shares = fair_shares(len(papers), self.halls)
+        self.simultaneous = {
+            session.key: [other.key for other in sessions if is_simultaneous(session, other)]
+            for session in sessions
+            if session.free != 0
+        }
+
+    @property
+    def unused(self) -> list[int]:
+        """The keys of the sessions in which nothing is, and for which nothing is suggested."""
+        used = {suggestion.session for suggestion in self.suggestions.values()}
+        return [
+            key for key, row in self.sessions.items() if row.is_empty and self.free[key] and key not in used
+        ]
+
+    def fits(self, paper: PaperFeatures, session: int) -> bool:
+        has_place = self.free[session] > 0 and self.shares.get(session, inf) > 0
+        return has_place and not self.has_authors(paper, session)
+
+    def has_authors(self, paper: PaperFeatures, session: int) -> bool:
+        """Return whether an author of the paper has another one at the time of the session."""
+        return any(not paper.authors.isdisjoint(self.authors[key]) for key in self.simultaneous[session])
+
+    def put(self, paper: PaperFeatures, suggestion: Suggestion) -> None:
+        session = suggestion.session
+        self.suggestions[paper.key] = suggestion
+        self.free[session] -= 1
+        if session in self.shares:
+            self.shares[session] -= 1
+        self.topics[session].update([paper.topic] if paper.topic else ())
+        self.authors[session] |= paper.authors
+
+    def fill_empty(self, papers: Sequence[PaperFeatures], empty_sessions: list[int]) -> None:
+        """Put papers of one topic into empty sessions, and remove these from the list."""
+        remaining = [*papers]
+        while remaining and empty_sessions:
+            session = empty_sessions.pop(0)
+            for paper in remaining:
+                if self.fits(paper, session):
+                    self.put(paper, Suggestion(paper.key, session, Reason.EMPTY))
+            remaining = [paper for paper in remaining if paper.key not in self.suggestions]
+
+    def put_anywhere(self, paper: PaperFeatures) -> None:
+        """Put a paper into a hall: where most of its topic is, else where most places are left."""
+        halls = [session for session in self.halls if self.free[session.key] > 0]
+        apart = [session for session in halls if not self.has_authors(paper, session.key)]
+        fair = [session for session in apart if self.shares[session.key] > 0]
+        candidates = fair or apart or halls
+        if not candidates:
+            return
+        best = max(
+            candidates,
+            key=lambda session: (
+                self.topics[session.key][paper.topic or 0] if fair else 0,
+                self.shares[session.key],
+            ),
+        )
+        reason = Reason.UNLIMITED if best.free is None else Reason.ROOM
+        reason = reason if apart else Reason.AUTHORS
+        self.put(paper, Suggestion(paper.key, best.key, reason))
+
+
+def fair_shares(papers: int, halls: Sequence[SessionProfile]) -> dict[int, float]:
+    """Return how many papers each hall gets if all end equally full; without a limit, with equal counts."""
+    weights = {hall.key: hall.papers + (hall.free or 0) for hall in halls}
+    if any(hall.free is None for hall in halls):
+        weights = dict.fromkeys(weights, 1)
+    total = papers + sum(hall.papers for hall in halls)
+    return {
+        hall.key: min(
+            inf if hall.free is None else hall.free,
+            max(0, ceil(total * weights[hall.key] / sum(weights.values())) - hall.papers),
+        )
+        for hall in halls
+    }
+
+
+def is_simultaneous(session: SessionProfile, other: SessionProfile) -> bool:
+    """Return whether an author can't be in both: at the same time, or at two posters of one session."""
+    if session.key == other.key:
+        return session.takes_any_topic
+    if session.span is None or other.span is None:
+        return False
+    return session.span[0] < other.span[1] and other.span[0] < session.span[1]
 
 
 def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:

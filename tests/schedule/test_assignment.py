@@ -1,6 +1,11 @@
 """Tests of suggesting sessions for papers, within the sessions' capacity. They use no database."""
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from schedule.assignment import Load, PaperFeatures, Reason, SessionProfile, Unit, suggest
 
@@ -57,11 +62,12 @@ def test_suggestions_do_not_exceed_the_capacity_of_a_session() -> None:
 
 def test_unmatched_papers_fill_empty_sessions_by_topic_or_halls() -> None:
     papers = [paper(1, LOGIC), paper(2, VISION), paper(3, VISION), paper(4)]
-    suggestions = suggestions_by_paper(papers, [session(1, 2), session(2, None, [paper(9)], hall=True)])
-    hall = (2, Reason.ROOM)
+    empty = replace(session(1, 2), is_empty=True)
+    suggestions = suggestions_by_paper(papers, [empty, session(2, None, [paper(9)], hall=True)])
+    hall = (2, Reason.UNLIMITED)
     assert suggestions == {1: hall, 2: (1, Reason.EMPTY), 3: (1, Reason.EMPTY), 4: hall}
     # Without a poster hall, papers without a topic get no suggestion.
-    assert 4 not in suggestions_by_paper(papers, [session(1, 9)])
+    assert 4 not in suggestions_by_paper(papers, [replace(empty, free=9)])
 
 
 def test_free_capacity_is_in_whole_papers() -> None:
@@ -70,3 +76,82 @@ def test_free_capacity_is_in_whole_papers() -> None:
     load = Load(Unit.MINUTES, 80, 90, 15)
     load.put(1)
     assert (load.over, load.free) == (5, 0)
+
+
+NINE = datetime(2027, 5, 4, 9, tzinfo=UTC)
+
+
+def at(profile: SessionProfile, hours: int) -> SessionProfile:
+    """Return the session from so many hours after nine, for an hour."""
+    start = NINE + timedelta(hours=hours)
+    return replace(profile, span=(start, start + timedelta(hours=1)))
+
+
+def by(features: PaperFeatures, *authors: int) -> PaperFeatures:
+    return replace(features, authors=frozenset(authors))
+
+
+@pytest.mark.parametrize(
+    ("free", "expected"),
+    [
+        ((0, 400, 200, 200), {2: 377, 3: 188, 4: 188}),
+        ((0, None, None, None), {2: 251, 3: 251, 4: 251}),
+        ((None, 10, 10, 10), {1: 723, 2: 10, 3: 10, 4: 10}),
+    ],
+)
+def test_753_posters_are_spread_by_the_capacity_of_halls(
+    free: tuple[int | None, ...], expected: dict[int, int]
+) -> None:
+    halls = [session(key, places, hall=True) for key, places in enumerate(free, 1)]
+    papers = [paper(key, key % 7 + 1) for key in range(753)]
+    suggestions = suggest(papers, halls)
+    counts = Counter(row.session for row in suggestions)
+
+    # Shares are rounded up.
+    assert {key: abs(counts[key] - count) <= 2 for key, count in expected.items()} == dict.fromkeys(
+        expected, True
+    )
+    assert (len(suggestions), {*counts}) == (753, {*expected})
+
+
+def test_halls_end_equally_full_and_keep_topics_together() -> None:
+    half_full = session(1, 10, [paper(900 + key) for key in range(10)], hall=True)
+    halls = [half_full, session(2, 20, hall=True)]
+    papers = [paper(key, VISION if key < 6 else LOGIC) for key in range(10)]
+    few = suggestions_by_paper(papers, halls)
+    papers += [paper(key, LOGIC) for key in range(10, 20)]
+    many = suggestions_by_paper(papers, halls)
+
+    assert {hall for hall, _reason in few.values()} == {2}
+    assert Counter(hall for hall, _reason in many.values()) == {1: 5, 2: 15}
+    # The larger topic stays in one hall.
+    assert len({many[key] for key in range(6, 20)}) == 1
+
+
+def test_papers_with_a_common_author_are_kept_apart_in_time() -> None:
+    ada, bo = 1, 2
+    same_hall = suggestions_by_paper(
+        [by(paper(1), ada), by(paper(2), ada, bo), paper(3)],
+        [at(session(1, 9, hall=True), 0), at(session(2, 9, hall=True), 4)],
+    )
+    vision = session(11, papers=[paper(91, VISION)])
+    parallel = at(session(12, 0, [by(paper(92), bo)]), 0)
+    talks = [by(paper(1, VISION), ada), by(paper(2, VISION), ada), by(paper(3, VISION), bo)]
+
+    assert same_hall[1][0] != same_hall[2][0]
+    # Talks of a session follow each other. The third author is in a session at the same time.
+    assert {*suggestions_by_paper(talks, [at(vision, 0), parallel])} == {1, 2}
+    assert {*suggestions_by_paper(talks, [at(vision, 1), parallel])} == {1, 2, 3}
+
+
+def test_reason_says_if_only_room_beside_another_paper_of_an_author_is_left() -> None:
+    papers = [by(paper(1), 7), by(paper(2), 7)]
+
+    assert suggestions_by_paper(papers, [at(session(1, 5, hall=True), 0)]) == {
+        1: (1, Reason.ROOM),
+        2: (1, Reason.AUTHORS),
+    }
+
+
+def test_session_with_talks_that_are_no_papers_is_not_called_empty() -> None:
+    assert suggestions_by_paper([paper(1, VISION)], [session(1, 5)]) == {}

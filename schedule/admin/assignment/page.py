@@ -31,13 +31,12 @@ from schedule.admin.assignment.plan import (
     talks_by_paper,
     too_many_message,
 )
-from schedule.admin.assignment.suggestions import paper_features, reason_words, session_profiles
+from schedule.admin.assignment.suggestions import reason_words, suggest_sessions
 from schedule.admin.editor import (
     EditionPage,
     plan_clash_context,
     visible_rows,
 )
-from schedule.assignment import suggest
 from schedule.models import Presentation, Session
 
 PAPERS = "papers"
@@ -250,7 +249,7 @@ class AssignmentPage(EditionPage):
             return []
         shown_keys = {session.pk for session in self.shown_sessions}
         cards = [card for card in self.cards if card.session.pk in shown_keys]
-        suggestions = suggest([paper_features(paper) for paper in papers], session_profiles(cards))
+        suggestions = suggest_sessions(papers, cards, self.all_sessions)
         if missing_count := len(papers) - len(suggestions):
             message = ngettext(
                 "No session is suggested for %(n)d paper: none with room has enough in common with it.",
