@@ -34,6 +34,7 @@ class EditionCopy:
 
     source: Edition
     target: Edition
+    user: User
     copies: dict[type[Model], dict[int, Any]] = field(default_factory=dict)
 
     @property
@@ -135,7 +136,7 @@ def new_edition(
     with recording(Origin.ACTION, user, detail) as log, revision.lock():
         target.public_from = target.papers_public_from = target.schedule_public_from = None
         target.save()
-        copying = EditionCopy(source, target)
+        copying = EditionCopy(source, target, user)
         for part in sorted(selected_parts, key=attrgetter("place")):
             if part.copy:
                 part.copy(copying)

@@ -2,8 +2,12 @@
 
 from datetime import date
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from accounts.access_scope import access_of
+from accounts.models import Membership
+from accounts.roles import INVITABLE_ROLES, SINGLE_EDITION_ROLES, Role
 from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart, copy_fields
 from conference.models import Edition, KeyDate, MenuItem, Page, Sponsor
 
@@ -58,11 +62,38 @@ def copy_tiers(copying: EditionCopy) -> None:
     copying.target.save()
 
 
+def copied_members(edition: Edition) -> QuerySet[Membership]:
+    """Return the memberships that a new edition can take over: not those limited to rows of this one."""
+    active = Membership.objects.filter(edition=edition, user__is_active=True)
+    return active.exclude(role__in=SINGLE_EDITION_ROLES).order_by("pk")
+
+
+def copy_members(copying: EditionCopy) -> None:
+    """Give members of the earlier edition the same roles, if the user may grant these there."""
+    access = access_of(copying.user)
+    roles = access.roles.get(copying.source.pk, frozenset())
+    grantable = {*Role} if access.may_everywhere("add", Membership) else set[str]()
+    grantable = grantable.union(*(INVITABLE_ROLES.get(role, ()) for role in roles))
+    for row in copied_members(copying.source).filter(role__in=grantable):
+        Membership.objects.create(
+            user_id=row.user_id, edition=copying.target, role=row.role, granted_by=access.user
+        )
+
+
 def copy_sponsors(copying: EditionCopy) -> None:
     copying.copy_rows(copying.source.sponsors.all())
 
 
 EDITION_PARTS += [
+    EditionPart(
+        "members",
+        _("Members with their roles, without session chairs and track chairs"),
+        Membership,
+        copied_members,
+        copy_members,
+        is_usual=False,
+        place=90,
+    ),
     EditionPart("settings", _("Look, licenses and other settings"), Edition, copy=copy_settings, place=1),
     EditionPart(
         "texts", _("Welcome text of the home page"), Edition, copy=copy_fields(["description"]), place=2

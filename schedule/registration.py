@@ -19,7 +19,6 @@ from accounts.access_scope import OWN_ROWS, SCOPES, Access
 from accounts.roles import ALL, CHANGE, NONE, VIEW, Role, grant, restrict
 from conference import menu_sections
 from conference.cache_lifetimes import DATED_MODELS
-from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
 from conference.menu_sections import MenuSection
 from conference.models import Edition
 from papers.models import Authorship, Material, Paper
@@ -27,6 +26,7 @@ from papers.registration import chosen_papers
 from papers.search_words import PROGRAM_WORDS, ProgramWords
 from people.models import Person, PersonAccount
 from people.querysets import Appearance, register_appearance
+from schedule import program_copy  # noqa: F401 # registers the parts of a new edition
 from schedule.models import (
     Presentation,
     ProgramInvitation,
@@ -189,18 +189,3 @@ menu_sections.register(
         rows=lambda edition, at: [Release.objects.published(at).filter(edition=edition)],
     ),
 )
-
-
-def copy_rooms(copying: EditionCopy) -> None:
-    copying.copy_rows(copying.source.rooms.all())
-
-
-EDITION_PARTS += [
-    EditionPart("rooms", _("Rooms"), Room, lambda edition: edition.rooms.all(), copy_rooms, place=10),
-    EditionPart(
-        "kinds",
-        _("Kinds of sessions and presentations"),
-        SessionKind,
-        lambda edition: SessionKind.objects.filter(conference=edition.conference_id),
-    ),
-]

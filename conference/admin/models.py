@@ -1,5 +1,6 @@
 """Admin of conferences, editions, and the content of their sites other than the program."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -194,6 +195,14 @@ class EditionAdmin(ContentAdmin[Edition]):
         edition = requested_edition(request)
         own_context = {"tools": new_edition_tools(request, edition) if edition else []}
         return super().changelist_view(request, {**own_context, **(extra_context or {})})
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Edition | None = None
+    ) -> dict[str, Sequence[str]]:
+        """Propose the year as slug, or on a site of several conferences the name, which has theirs."""
+        fields = super().get_prepopulated_fields(request, obj)
+        has_several = bool(fields) and Conference.objects.count() > 1
+        return {"slug": ["name"]} if has_several else fields
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Return the edition for times in the form, with the zone that was entered, else the stored one."""

@@ -63,10 +63,19 @@ def initial(source: Edition, counts: dict[EditionPart, int | None]) -> dict[str,
     return {
         "year": source.year + 1,
         "name": name,
-        "slug": source.slug.replace(source_year, new_year) if source_year in source.slug else new_year,
+        "slug": free_slug(source, source_year, new_year),
         "timezone": source.timezone,
         "parts": [part.name for part, count in counts.items() if part.is_usual and count != 0],
     }
+
+
+def free_slug(source: Edition, source_year: str, new_year: str) -> str:
+    """Return the slug of the source with the new year; if it is taken, with the conference before it."""
+    slug = source.slug.replace(source_year, new_year) if source_year in source.slug else new_year
+    candidates = [slug, f"{source.conference.slug}-{new_year}"]
+    candidates += [f"{candidates[-1]}-{number}" for number in range(2, 10)]
+    taken = {*Edition.objects.filter(slug__in=candidates).values_list("slug", flat=True)}
+    return next((candidate for candidate in candidates if candidate not in taken), "")
 
 
 def part_label(part: EditionPart, count: int | None) -> str:
@@ -88,8 +97,8 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
         change_set = new_edition(source, form.instance, selected_parts, request.user, title)
         target = form.instance
         if not access.may_everywhere("change", Edition):
-            Membership.objects.create(
-                user=access.user, edition=target, role=Role.OWNER, granted_by=access.user
+            Membership.objects.get_or_create(
+                user=access.user, edition=target, role=Role.OWNER, defaults={"granted_by": access.user}
             )
         model_admin.log_addition(request, target, [{"added": {}}])
         message = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}

@@ -1,10 +1,14 @@
 """A new edition from an earlier one: selected parts, drafts only, one change set, with permissions."""
 
-from datetime import UTC, date, datetime
+import json
+import re
+from datetime import UTC, date, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from accounts.models import Membership
@@ -12,16 +16,23 @@ from accounts.roles import Role
 from conference.edition_copy import parts
 from conference.models import Edition
 from content.history import ChangeSet
+from schedule.models import SessionRole
+from tests.access.world import add_member
 from tests.factories import (
+    MORNING,
+    add_role,
     make_award,
     make_committee_role,
+    make_conference,
     make_edition,
     make_key_date,
     make_menu_item,
     make_page,
     make_paper,
     make_person,
+    make_presentation,
     make_room,
+    make_session,
     make_session_kind,
     make_sponsor,
     make_topic,
@@ -30,6 +41,7 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "/admin/conference/edition/new/"
+URL = "https://example.org/"
 NEW = {
     "name": "Next", "year": 2022, "slug": "2022", "start_date": "2022-08-29", "end_date": "2022-09-01",
     "timezone": "Seoul", "city": "Seoul",
@@ -189,3 +201,104 @@ def test_only_owners_of_all_editions_create_the_next_one(
         assert Membership.objects.get(edition__slug="2022").role == Role.OWNER
     else:
         assert ADDRESS not in client.get("/admin/").text
+
+
+def test_sessions_are_copied_with_moved_times_and_without_papers_or_people(admin_client: Client) -> None:
+    source = make_edition(2021)
+    room = make_room(source, "Hall A")
+    workshop = make_session(
+        source, kind="workshop", title="Workshop", room=room, abstract="Old", stream_url=URL
+    )
+    part = make_session(
+        source, title="Part", start=MORNING + timedelta(minutes=10), minutes=20, parent=workshop
+    )
+    make_presentation(part, make_paper(source, ["Ada"]))
+    add_role(part, "Grace", "chair")
+    make_session(source, kind="invited_talk", title="Turing on engines")
+    make_session(source, title="Dropped", status="cancelled")
+    post_form(admin_client, source, ["rooms", "sessions"])
+    post_form(admin_client, source, ["sessions"], slug="bare", name="Bare")
+    new, bare = Edition.objects.get(slug="2022"), Edition.objects.get(slug="bare")
+    sessions = {session.title: session for session in new.sessions.all()}
+
+    # 08:00 in Los Angeles on the second day is 08:00 in Seoul on the second day.
+    assert {
+        title: session.start.astimezone(new.zone).strftime("%Y-%m-%d %H:%M")
+        for title, session in sessions.items()
+    } == {"Workshop": "2022-08-30 08:00", "Part": "2022-08-30 08:10", "Invited talk": "2022-08-30 08:00"}
+    assert sessions["Part"].end - sessions["Part"].start == timedelta(minutes=20)
+    assert (sessions["Part"].parent, sessions["Workshop"].room) == (sessions["Workshop"], new.rooms.get())
+    assert {(session.status, session.abstract, session.stream_url) for session in sessions.values()} == {
+        ("draft", "", "")
+    }
+    assert (new.presentations.count(), SessionRole.objects.filter(session__edition=new).count()) == (0, 0)
+    assert {session.room for session in bare.sessions.all()} == {None}
+    assert {*source.sessions.values_list("pk", flat=True)}.isdisjoint({row.pk for row in sessions.values()})
+
+
+def test_members_are_copied_if_the_user_may_grant_their_roles(client: Client) -> None:
+    source = make_edition(2021)
+    owner = add_member("owner", source, Role.OWNER)
+    for role in (Role.CHAIR, Role.VIEWER, Role.SESSION_CHAIR, Role.TRACK_CHAIR):
+        add_member(role, source, role)
+    gone = add_member("gone", source, Role.CHAIR)
+    gone.is_active = False
+    gone.save()
+    client.force_login(owner)
+    post_form(client, source, ["members"])
+    post_form(client, source, [], slug="alone", name="Alone")
+
+    def roles(slug: str) -> set[tuple[str, str]]:
+        return {*Membership.objects.filter(edition__slug=slug).values_list("user__username", "role")}
+
+    assert roles("2022") == {("owner", "owner"), ("chair", "chair"), ("viewer", "viewer")}
+    assert roles("alone") == {("owner", "owner")}
+
+
+def test_user_with_permission_to_add_editions_grants_no_role_that_they_may_not_grant(client: Client) -> None:
+    source = make_edition(2021)
+    add_member("owner", source, Role.OWNER)
+    add_member("viewer", source, Role.VIEWER)
+    chair = add_member("chair", source, Role.CHAIR)
+    chair.user_permissions.set(Permission.objects.filter(codename__in=["add_edition", "view_edition"]))
+    client.force_login(chair)
+    post_form(client, source, ["members"])
+    members = Membership.objects.filter(edition__slug="2022")
+
+    assert {*members.values_list("user__username", "role")} == {
+        ("chair", "chair"), ("chair", "owner"), ("viewer", "viewer"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("taken", "proposed"), [([], "2022"), (["2022"], "mlsys-2022"), (["2022", "mlsys-2022"], "mlsys-2022-2")]
+)
+def test_proposed_slug_is_free(admin_client: Client, taken: list[str], proposed: str) -> None:
+    source = make_edition(2021)
+    for slug in taken:
+        make_edition(2022, slug=slug, conference=make_conference(slug="other", name="Other"))
+    page = admin_client.get(ADDRESS, {"edition": source.pk})
+
+    assert page.context["form"]["slug"].initial == proposed
+
+
+def test_slug_of_an_added_edition_is_proposed_from_its_name_beside_other_conferences(
+    admin_client: Client,
+) -> None:
+    make_edition(2021)
+    fields = [prepopulated_fields(admin_client)]
+    make_conference(slug="other", name="Other")
+    fields.append(prepopulated_fields(admin_client))
+
+    assert fields == [["#id_year"], ["#id_name"]]
+
+
+def prepopulated_fields(client: Client) -> list[str]:
+    """Return the fields from which the form fills in the slug."""
+    page = client.get("/admin/conference/edition/add/").text
+    (constants,) = re.findall(
+        r'id="django-admin-prepopulated-fields-constants"[^>]*data-prepopulated-fields="([^"]*)"', page
+    )
+    (field,) = json.loads(unescape(constants))
+    dependencies: list[str] = field["dependency_ids"]
+    return dependencies
