@@ -1,6 +1,6 @@
 """Finding people who may be two people: their papers have no common co-authors or affiliations (pure)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from people.duplicates.evidence import PersonCandidate, distinctive_words, proba
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, MIN_SCORE, Frequencies
 from people.duplicates.spelling import compare_names
 
-# The prior probability that a person is only one, and its factor if the person has an identifier.
+# The prior probability that a person is only one, and its factor for identifiers.
 JOINED_SHARE, ID_FACTOR = 0.5, 10
 
 
@@ -36,11 +36,19 @@ def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
             continue
         first, second = (_candidate(person, group, authors_by_paper) for group in groups[:2])
         weights = [weight for weight, _ in weigh_evidence(first, second, match, {})]
-        share = JOINED_SHARE * (ID_FACTOR if person.orcid or person.ids else 1)
+        share = JOINED_SHARE * identifier_factor(person)
         score = 100 - probability(match, frequencies.namesakes(match), weights, share)
         if score >= MIN_SCORE and weights:
             mixed_people.append(MixedPerson(person.key, score, tuple(sorted(groups[1]))))
     return sorted(mixed_people, key=lambda mixed: (-mixed.score, mixed.key))
+
+
+def identifier_factor(person: PersonCandidate) -> float:
+    """Return the factor of the identifiers: for one person, unless two are of one scheme."""
+    counts = Counter(scheme for scheme, _value in person.ids)
+    if any(count > 1 for count in counts.values()):
+        return 1 / ID_FACTOR
+    return ID_FACTOR if person.orcid or counts else 1
 
 
 def group_papers(person: PersonCandidate, authors_by_paper: dict[int, set[int]]) -> list[set[int]]:

@@ -343,12 +343,28 @@ def test_admin_index_groups_models_in_order(admin_client: Client) -> None:
 
 @pytest.mark.parametrize("model", [Edition, Paper, Session, Room, Topic, Person, Page], ids=model_name)
 def test_change_form_links_to_the_public_page(model: type[Model], admin_client: Client) -> None:
-    row: Any = MAKERS[model](make_edition())
+    edition = make_edition()
+    row: Any = MAKERS[model](edition)
+    # These have a public page if a public row uses them.
+    make_session(edition, room=row if model is Room else None)
+    make_paper(edition, [row] if model is Person else [], topic=row if model is Topic else None)
     page = admin_client.get(admin_url(row, "change")).text
     link = re.search(r'<a href="(/admin/r/[^"]+)" class="viewsitelink"', page)
 
     assert link
     assert admin_client.get(link[1]).headers["Location"].endswith(row.get_absolute_url())
+
+
+def test_link_to_the_public_page_of_a_draft_leads_to_its_preview_or_is_hidden(admin_client: Client) -> None:
+    paper, person = make_paper(make_edition(), status="draft"), make_person()
+    page, person_page = (admin_client.get(admin_url(row, "change")).text for row in (paper, person))
+    (link,) = re.findall(r'<a href="(/admin/r/[^"]+)" class="viewsitelink"', page)
+
+    assert admin_client.get(link).headers["Location"] == paper.edition.get_preview_url(
+        paper.get_absolute_url()
+    )
+    assert admin_client.get(link, follow=True).status_code == 200
+    assert "viewsitelink" not in person_page
 
 
 @pytest.mark.parametrize("key", ["abc", "0", "9" * 30, "1/2", "%00"])

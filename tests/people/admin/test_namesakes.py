@@ -1,11 +1,13 @@
 """Tests of the list of records that may be two people: splitting, or confirming that they are one."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from people.duplicates import storage
-from people.models import LikelyNamesake, Person
+from people.models import LikelyNamesake, Person, PersonIdentifier
 from tests import factories as make
 from tests.access.world import add_member
 from tests.admin_forms import listed_rows
@@ -14,8 +16,8 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/people/likelynamesake/"
 
 
-def make_mixed_person(edition: Edition) -> Person:
-    lei = make.make_person("Lei Wang")
+def make_mixed_person(edition: Edition, name: str = "Lei Wang") -> Person:
+    lei = make.make_person(name)
     for affiliation, team in (
         ("ETH", ["Ann A", "Bo B", "Cy C"]),
         ("ETH", ["Ann A"]),
@@ -62,3 +64,32 @@ def test_person_marked_as_one_is_not_listed_again(admin_client: Client, edition:
 
     assert LikelyNamesake.objects.get().is_one is True
     assert listed_rows(admin_client, LIST) == []
+
+
+def test_list_shows_co_authors_affiliations_and_identifiers_of_both_sides(
+    admin_client: Client, edition: Edition
+) -> None:
+    lei = make_mixed_person(edition)
+    for value in ("l/LeiWang1", "l/LeiWang2"):
+        PersonIdentifier.objects.create(person=lei, scheme="dblp", value=value)
+    (row,) = admin_client.get(LIST).context["cl"].result_list
+    page = admin_client.get(LIST).text
+
+    assert vars(row)["sides"] == ["ETH; with Ann A, Bo B, Cy C", "MIT; with Xi X, Yo Y, Zu Z"]
+    assert "These: MIT; with Xi X, Yo Y, Zu Z<br>The others: ETH; with Ann A, Bo B, Cy C" in page
+    assert '<td class="field-identifiers">2</td>' in page
+
+
+def test_query_count_of_the_list_is_the_same_for_1_and_3_people(
+    admin_client: Client, edition: Edition
+) -> None:
+    counts = []
+    for names in (["Lei Wang"], ["Wei Wang", "Wei Li"]):
+        for name in names:
+            make_mixed_person(edition, name)
+        storage.search(Person)
+        with CaptureQueriesContext(connection) as queries:
+            rows = admin_client.get(LIST).context["cl"].result_list
+        counts.append((len(rows), len(queries)))
+
+    assert counts == [(1, counts[0][1]), (3, counts[0][1])]

@@ -41,3 +41,13 @@ def test_shared_co_author_rare_name_and_orcid_are_evidence_for_one_person() -> N
 
 def test_papers_without_evidence_are_not_reported() -> None:
     assert find_mixed_people(people_of("Lei Wang", {1: "", 2: "", 3: "mit"}, {})) == []
+
+
+def test_two_identifiers_of_one_scheme_are_evidence_for_two_people() -> None:
+    places = {1: "eth", 2: "eth", 3: "mit", 4: "mit"}
+
+    def score(*ids: tuple[str, str]) -> int:
+        (mixed,) = find_mixed_people(people_of("Lei Wang", places, TEAMS, ids=frozenset(ids)))
+        return mixed.score
+
+    assert score(("dblp", "1"), ("dblp", "2")) > score(("dblp", "1")) == score(("dblp", "1"), ("s2", "2"))
