@@ -189,7 +189,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], FailedSaveAdmin[M], ScopedAdmin
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         edition = get_working_edition()
-        if edition and has_field(self.model, "edition") and not self.model._meta.get_field("edition").null:
+        if edition and has_field(self.model, "edition"):
             initial.setdefault("edition", edition.pk)
         return initial
 

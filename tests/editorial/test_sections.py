@@ -1,5 +1,8 @@
 """Sections of the admin's index and sidebar, named for chairs; only superusers see join tables."""
 
+import re
+from html import unescape
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
@@ -81,3 +84,23 @@ def test_add_links_depend_on_the_role(client: Client, role: str, labels: list[st
     # Links to less common pages follow.
     assert (shown_labels[: len(labels)], bool(shown_labels)) == (labels, bool(labels))
     assert f"/admin/conference/announcement/add/?edition={edition.pk}" in page.text or not labels
+
+
+@pytest.mark.parametrize("is_chosen", [True, False])
+@pytest.mark.parametrize("model", ["page", "menuitem"])
+def test_rows_made_from_the_sidebar_belong_to_the_edition_of_work(
+    admin_client: Client, model: str, is_chosen: bool
+) -> None:
+    old, newest = make_edition(2021), make_edition(2022)
+    # Without a choice, the desk shows the newest edition.
+    desk = admin_client.get("/admin/", {"edition": old.pk} if is_chosen else {})
+    lines = {line["path"]: line for section in desk.context["app_list"] for line in section["models"]}
+    line = lines[f"/admin/conference/{model}/"]
+    listed = admin_client.get(line["admin_url"])
+    button = re.findall(rf'href="(/admin/conference/{model}/add/[^"]*)" class="addlink">', listed.text)
+    forms = [admin_client.get(unescape(address)) for address in (line["add_url"], *button)]
+
+    expected = old if is_chosen else newest
+    assert [str(form.context["adminform"].form["edition"].value()) for form in forms] == [
+        str(expected.pk)
+    ] * 2
