@@ -139,7 +139,7 @@ class Format:
     `takes_stream`: the writer only iterates over the lists of a program and tests them for emptiness, so that
     they can be read while writing. `recognizes` returns whether files look like this format, by their names
     and first kilobytes. A format with `cite` is offered wherever papers are cited, under its `short_label`,
-    sorted by `citation_place`.
+    sorted by `citation_place`. `holds_edition`: its files may hold the edition with its dates and time zone.
     """
 
     name: str
@@ -154,6 +154,7 @@ class Format:
     citation_place: int = 100
     pages: Pages | None = None
     takes_stream: bool = False
+    holds_edition: bool = False
     recognizes: Recognizer | None = None
 
     def outputs(self, program: Program, context: Context) -> Iterable[OutputFile]:

@@ -275,6 +275,7 @@ FORMAT = Format(
     label=_("Plenary program (JSON)"),
     description=_("Everything of one edition in one versioned file; reads back exactly."),
     extensions=("json",),
+    holds_edition=True,
     media_type="application/json",
     read=read,
     write=write,

@@ -48,5 +48,6 @@ FORMAT = Format(
     read=tables.read,
     write=write,
     takes_stream=True,
+    holds_edition=True,
     recognizes=recognizes,
 )

@@ -27,6 +27,7 @@ from django.db.models import Field
 from django.utils.duration import duration_iso_string
 
 from conference.settings import env
+from exchange.terminal_progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from django.apps.registry import Apps
@@ -268,7 +269,7 @@ def remove_partials(folder: Path) -> None:
             partial.unlink(missing_ok=True)
 
 
-def write(path: Path, at: datetime) -> Summary:
+def write(path: Path, at: datetime, progress: Progress = no_progress) -> Summary:
     """Write an archive to a temporary file, verify it, and rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_partials(path.parent)
@@ -281,9 +282,13 @@ def write(path: Path, at: datetime) -> Summary:
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
                 writer = Writer(archive)
                 with snapshot():
-                    for model in archived_models(apps):
+                    models = list(archived_models(apps))
+                    for number, model in enumerate(models, 1):
                         writer.table(model)
-                for name in stored_files():
+                        progress("Tables", number, len(models))
+                names = list(stored_files())
+                for number, name in enumerate(names, 1):
+                    progress("Files", number, len(names))
                     # The site is in use: a file may be deleted after it was listed.
                     with suppress(FileNotFoundError):
                         writer.file(name)

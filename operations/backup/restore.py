@@ -26,6 +26,7 @@ from django.db.models import Model
 
 from conference.models import Edition
 from content.revision import SiteRevision
+from exchange.terminal_progress import Progress, no_progress
 from operations.backup.archive import Archive, BadArchiveError, archived_models, stored_fields
 from operations.table_statistics import analyze
 
@@ -40,7 +41,7 @@ def is_in_use() -> bool:
         return False
 
 
-def restore(archive: Archive) -> None:
+def restore(archive: Archive, progress: Progress = no_progress) -> None:
     """Replace all data by the archive; raise `BadArchiveError` for a damaged one before changing anything."""
     archive.check()
     previous_revision = last_revision()
@@ -50,9 +51,10 @@ def restore(archive: Archive) -> None:
         _replace_sqlite() if connection.vendor == "sqlite" else _replace_in_transaction(),
     ):
         apps = migrate_to(archive.targets)
-        load_tables(archive, apps)
+        load_tables(archive, apps, progress)
         try:
-            for name in archive.files:
+            for number, name in enumerate(archive.files, 1):
+                progress("Files", number, len(archive.files))
                 with archive.file(name) as content:
                     store(name, content)
         except (OSError, SuspiciousOperation) as error:
@@ -78,7 +80,7 @@ def migrate_to(targets: list[tuple[str, str]]) -> StateApps:
 
 
 @transaction.atomic
-def load_tables(archive: Archive, apps: StateApps) -> None:
+def load_tables(archive: Archive, apps: StateApps, progress: Progress = no_progress) -> None:
     """Fill the tables, and check all foreign keys."""
     # Some migrations set constraints to immediate on PostgreSQL: defer them again until the end.
     connection.check_constraints()
@@ -89,8 +91,9 @@ def load_tables(archive: Archive, apps: StateApps) -> None:
     for model in models.values():
         # Delete rows that migrations inserted.
         model._base_manager.all()._raw_delete(connection.alias)
-    for label, model in models.items():
+    for number, (label, model) in enumerate(models.items(), 1):
         load_table(archive, label, model)
+        progress("Tables", number, len(models))
     connection.check_constraints()
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), [*models.values()]):

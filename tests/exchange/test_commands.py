@@ -4,7 +4,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from exchange.files import Context, OutputFile, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
 from exchange.management.commands.export_program import write_outputs
-from exchange.management.commands.import_program import ProgressBar, read_sources
+from exchange.management.commands.import_program import read_sources
 from papers.models import Paper
 from schedule.models import Presentation
 from tests.exchange.programs import complete_program, program_with_papers
@@ -202,22 +202,6 @@ def test_problem_in_a_row_names_file_row_and_field(tmp_path: Path) -> None:
     assert Paper.objects.count() == 0
 
 
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_a_bar_on_a_terminal_and_a_line_elsewhere() -> None:
-    terminal, plain = Terminal(), StringIO()
-    for stream in (terminal, plain):
-        bar = ProgressBar(stream)
-        for count in (1, 2):
-            bar("papers", count, 2)
-
-    assert terminal.getvalue().splitlines()[-1] == f"{'papers':<24} [{'#' * 30}] 2/2"
-    assert plain.getvalue() == "papers: 2\n"
-
-
 # Export
 
 
@@ -318,3 +302,60 @@ def test_killed_import_leaves_the_database_unchanged(tmp_path: Path) -> None:
         tables = ("conference_edition", "people_person", "papers_paper", "exchange_importrun")
         counts = [connection.execute(f"select count(*) from {table}").fetchone() for table in tables]  # noqa: S608
     assert counts == [(0,)] * len(tables)
+
+
+# Editions that do not exist
+
+NEW_EDITION = ["--start", "2027-05-10", "--end", "2027-05-14", "--timezone", "Asia/Seoul"]
+
+
+@pytest.fixture
+def papers_table(tmp_path: Path) -> Path:
+    path = tmp_path / "papers.csv"
+    path.write_text("Title,Authors\nA Paper,Ada Lovelace\n")
+    return path
+
+
+def import_table(path: Path, *words: str) -> str:
+    """Import a table into a missing edition; return what standard error says."""
+    err = StringIO()
+    with suppress(CommandError):
+        arguments = ["spreadsheet", str(path), "--edition", "2027", *words]
+        call_command("import_program", *arguments, stdout=StringIO(), stderr=err)
+    return err.getvalue()
+
+
+@pytest.mark.django_db
+def test_missing_edition_is_reported_before_files_are_read(
+    papers_table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise AssertionError("The files were read.")
+
+    make_edition(2021)
+    monkeypatch.setattr("exchange.management.commands.import_program.read_sources", fail)
+    message = import_table(papers_table)
+
+    assert "There is no edition “2027”, and files of spreadsheet do not hold one. Existing: 2021." in message
+    assert "add --create --start DATE --end DATE --timezone ZONE" in message
+
+
+@pytest.mark.django_db
+def test_missing_edition_is_created(papers_table: Path) -> None:
+    make_edition(2021)
+
+    assert "needs --start, --end, --timezone" in import_table(papers_table, "--create")
+    import_table(papers_table, "--create", *NEW_EDITION, "--dry-run")
+    assert not Edition.objects.filter(slug="2027").exists()
+    assert import_table(papers_table, "--create", *NEW_EDITION, "--no-progress") == ""
+    assert [paper.title for paper in Edition.objects.get(slug="2027").papers.all()] == ["A Paper"]
+
+
+@pytest.mark.django_db
+def test_edition_of_a_refused_file_does_not_stay(tmp_path: Path) -> None:
+    make_edition(2021)
+    path = tmp_path / "papers.csv"
+    path.write_text("x\n")
+
+    assert import_table(path, "--create", *NEW_EDITION)
+    assert not Edition.objects.filter(slug="2027").exists()

@@ -1,5 +1,6 @@
 """`manage.py demo --empty`, with which the README starts a new program."""
 
+import logging
 import re
 from pathlib import Path
 
@@ -20,8 +21,13 @@ def test_empty_demo_imports_a_program_as_in_the_readme(
 ) -> None:
     collect_static_calls: list[bool] = []
     monkeypatch.setattr(demo, "collect_static", lambda: collect_static_calls.append(True))
+    logger = logging.getLogger("django.tasks")
+    monkeypatch.setattr(logger, "level", logging.INFO)
     call_command("demo", "--empty", "--no-serve")
-    password = re.search(r"password: (\S+)", capsys.readouterr().out)
+    output = capsys.readouterr().out
+    password = re.search(r"password: (\S+)", output)
+    stages = ["Preparing the database …", "Collecting static files …", "Indexing for the search …"]
+    assert (output.splitlines()[:3], logger.level) == (stages, logging.WARNING)
     assert password
     assert (collect_static_calls, Edition.objects.count()) == ([True], 0)
     assert client.login(username="chair", password=password[1])

@@ -243,6 +243,7 @@ FORMAT = Format(
     label=_("Mini-Conf site data (CSV, YAML, JSON)"),
     description=_("Papers, sessions, speakers, workshops and committee of a Mini-Conf site."),
     extensions=("zip", "csv", "yml", "json"),
+    holds_edition=True,
     media_type="application/zip",
     read=read,
     recognizes=recognizes,

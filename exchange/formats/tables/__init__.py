@@ -222,6 +222,7 @@ FORMAT = Format(
     label=_("Tables (CSV)"),
     description=_("A set of CSV files, or one ZIP of them, to edit in a spreadsheet."),
     extensions=("zip", *TEXT_EXTENSIONS, "xlsx"),
+    holds_edition=True,
     media_type="application/zip",
     read=read,
     write=write,

@@ -15,6 +15,7 @@ from exchange.exports.dump import dump_for_format, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError, program_error
+from exchange.terminal_progress import Progress, TerminalProgress, no_progress
 
 
 class Command(BaseCommand):
@@ -52,14 +53,16 @@ class Command(BaseCommand):
             raise program_error(
                 f"Edition {edition.slug} is not public. Use --drafts for a copy of everything."
             )
-        self._write(list(fmt.write(program, writing_context(edition))), options["output"])
+        is_shown = bool(options["output"] and options["verbosity"])
+        with TerminalProgress(sys.stderr, is_shown=is_shown) as progress:
+            self._write(list(fmt.write(program, writing_context(edition))), options["output"], progress)
 
-    def _write(self, files: list[OutputFile], output: str | None) -> None:
+    def _write(self, files: list[OutputFile], output: str | None, progress: TerminalProgress) -> None:
         if output:
             target = Path(output)
             if output.endswith("/"):
                 target.mkdir(parents=True, exist_ok=True)
-            for path in write_outputs(files, target):
+            for path in write_outputs(files, target, progress):
                 self.stderr.write(f"{path} written")
         elif len(files) > 1:
             names = ", ".join(file.name for file in files)
@@ -77,7 +80,7 @@ def _find_edition(slug: str) -> Edition:
     return edition
 
 
-def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
+def write_outputs(files: Sequence[OutputFile], target: Path, progress: Progress = no_progress) -> list[Path]:
     """Write the files of a writer. `target` is a folder, or else the name of the first file.
 
     If `target` is a name, several files share its stem: x.json, x-abstracts.json.
@@ -93,9 +96,10 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder) as name:
         temporary_paths = [Path(name) / path.name for path in paths]
-        for temporary_path, output in zip(temporary_paths, files, strict=True):
+        for number, (temporary_path, output) in enumerate(zip(temporary_paths, files, strict=True), 1):
             with temporary_path.open("wb") as file:
                 file.writelines(output.chunks)
+            progress("Files", number, len(files))
         for temporary_path, path in zip(temporary_paths, paths, strict=True):
             temporary_path.replace(path)
     return paths

@@ -3,16 +3,23 @@
 import json
 import os
 import sys
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from conference.management.commands.create_edition import (
+    REQUIRED,
+    EditionError,
+    add_edition_arguments,
+    create_edition,
+)
 from conference.models import Edition
 from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Reader, Source
 from exchange.formats import readable
@@ -30,30 +37,10 @@ from exchange.models import Conflict
 from exchange.problems import Note, Problem, ProgramError, Where, note_sections, program_error, short
 from exchange.reading.foreign_files import describe_all_foreign
 from exchange.records import Program
+from exchange.terminal_progress import TerminalProgress
 
-BAR_CHARS = 30
 MAX_NOTES = 20
 MAX_VALUE_CHARS = 60
-REDRAW_SECONDS = 0.1
-
-
-class ProgressBar:
-    """Display of progress: a redrawn line on a terminal, or one line per stage elsewhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream, self.drawn_at, self.is_live = stream, 0.0, stream.isatty()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        is_last = done >= total
-        if not self.is_live:
-            if is_last:
-                self.stream.write(f"{what}: {done}\n")
-        elif is_last or time.monotonic() - self.drawn_at > REDRAW_SECONDS:
-            self.drawn_at = time.monotonic()
-            filled = BAR_CHARS * done // total if total else BAR_CHARS
-            self.stream.write(f"\r{what:<24} [{'#' * filled}{' ' * (BAR_CHARS - filled)}] {done}/{total}")
-            self.stream.write("\n" if is_last else "")
-        self.stream.flush()
 
 
 def count_lines(report: Report) -> Iterator[str]:
@@ -135,10 +122,18 @@ class Command(BaseCommand):
             help="import sessions that lie far outside the days of the edition",
         )
         parser.add_argument("--no-progress", action="store_true", help="show no progress")
+        parser.add_argument(
+            "--create",
+            action="store_true",
+            help="create the edition if it does not exist, as create_edition does",
+        )
+        add_edition_arguments(parser)
 
     def handle(self, *args: object, **options: object) -> None:
+        is_shown = not options["no_progress"]
         try:
-            report = self._load(options)
+            with TerminalProgress(sys.stderr, is_shown=is_shown) as progress, _creating(options):
+                report = self._load(options, progress)
         except ProgramError as error:
             for problem in error.problems:
                 self.stderr.write(str(problem))
@@ -156,15 +151,15 @@ class Command(BaseCommand):
         elif report.run is None:
             self.stdout.write("Nothing has changed.")
 
-    def _load(self, options: dict[str, Any]) -> Report:
+    def _load(self, options: dict[str, Any], progress: TerminalProgress) -> Report:
         fmt = readable().get(options["format"])
         if fmt is None or fmt.read is None:
             raise program_error(
                 f"There is no format “{options['format']}” to read. There are: {', '.join(readable())}."
             )
-        sources = _sources(fmt, options)
         slug = options["edition"]
-        edition = Edition.objects.filter(slug=slug).first()
+        edition = find_or_create_edition(slug, fmt, options)
+        sources = _sources(fmt, options, progress)
         if options["publish"] == Publication.WITH_RELEASE and not waits_for_release(edition):
             raise program_error("No changes of this edition wait for a release. Choose now or drafts.")
         context = reading_context(edition, slug)
@@ -186,7 +181,7 @@ class Command(BaseCommand):
             check=check_dates,
             format_name=fmt.name,
             files=[Path(source.name).name for source in sources],
-            progress=None if options["no_progress"] else ProgressBar(sys.stderr),
+            progress=progress,
         )
 
     def _print_columns(self, table: str, lines: Sequence[str]) -> None:
@@ -204,7 +199,36 @@ def _read(read: Reader, sources: list[Source], context: Context) -> Program:
         raise ProgramError(foreign or error.problems) from error
 
 
-def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
+@contextmanager
+def _creating(options: dict[str, Any]) -> Iterator[None]:
+    """Undo the creation of an edition for a preview or a file that is refused."""
+    if not options["create"]:
+        yield
+        return
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(bool(options["dry_run"]))
+
+
+def find_or_create_edition(slug: str, fmt: Format, options: dict[str, Any]) -> Edition | None:
+    """Return the edition; `None` if the files may hold it. Raises `ProgramError` if there is none."""
+    edition: Edition | None = Edition.objects.filter(slug=slug).first()
+    has_values = all(options[name] for name in REQUIRED)
+    if edition or (fmt.holds_edition and not (options["create"] and has_values)):
+        return edition
+    if not options["create"]:
+        existing = ", ".join(Edition.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+        raise program_error(
+            f"There is no edition “{slug}”, and files of {fmt.name} do not hold one. Existing: {existing}. "
+            "To create it, add --create --start DATE --end DATE --timezone ZONE, or run “create_edition”."
+        )
+    try:
+        return create_edition(slug, options)
+    except EditionError as error:
+        raise program_error(str(error)) from None
+
+
+def _sources(fmt: Format, options: dict[str, Any], progress: TerminalProgress) -> list[Source]:
     """Read the files, or fetch them from the address. Raises `ProgramError` unless exactly one is given."""
     url = options["from_url"]
     if bool(url) == bool(options["file"]):
@@ -216,7 +240,7 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
     policy = FetchPolicy(
         frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"])
     )
-    return fetch(url, fmt.pages, policy, None if options["no_progress"] else ProgressBar(sys.stderr))
+    return fetch(url, fmt.pages, policy, progress)
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:

@@ -1,5 +1,6 @@
 """`manage.py backup`: write all data into one file, while the site is in use."""
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.utils import timezone
 
+from exchange.terminal_progress import TerminalProgress
 from operations.backup.archive import BadArchiveError, write
 
 NAME = "plenary-{:%Y%m%dT%H%M%SZ}.zip"
@@ -39,7 +41,8 @@ class Command(BaseCommand):
         if path.suffix != ".zip":
             path /= NAME.format(at)
         try:
-            summary = write(path, at)
+            with TerminalProgress(sys.stderr, is_shown=bool(verbosity)) as progress:
+                summary = write(path, at, progress)
         except (BadArchiveError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
         if verbosity:

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import logging
 import multiprocessing
 import os
 import re
@@ -59,12 +60,17 @@ class Command(BaseCommand):
             refuse_busy_port(port)
         # Start faster without garbage collection, which this short-lived process does not need.
         gc.disable()
+        # Imports and pictures run tasks, which log a line when they begin and end.
+        logging.getLogger("django.tasks").setLevel(logging.WARNING)
         with ThreadPoolExecutor(1) as executor:
             collected = executor.submit(collect_static)
+            self.stdout.write("Preparing the database …")
             call_command("migrate", verbosity=0, interactive=False)
             if not empty:
                 self.import_programs()
-        collected.result()
+            self.stdout.write("Collecting static files …")
+            collected.result()
+        self.stdout.write("Indexing for the search …")
         refresh()
         self.make_chair()
         self.print_addresses(port)
@@ -86,7 +92,12 @@ class Command(BaseCommand):
                 file = Path(folder) / path.name
                 file.write_text(json.dumps(program, ensure_ascii=False), "utf-8")
                 call_command(
-                    "import_program", "program_json", str(file), edition=slug, verbosity=0, no_progress=True
+                    "import_program",
+                    "program_json",
+                    str(file),
+                    edition=slug,
+                    verbosity=0,
+                    no_progress=not sys.stderr.isatty(),
                 )
             add_pictures(slug)
 

@@ -1,10 +1,12 @@
 """`manage.py rebuild_search`: rebuild the search index from the public rows."""
 
+import sys
 import time
 
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
+from exchange.terminal_progress import TerminalProgress
 from operations.indexing.update import SITE, read_states, update_edition
 from search.index import clear_index
 from search.models import Document
@@ -20,8 +22,11 @@ class Command(BaseCommand):
         start = time.monotonic()
         with transaction.atomic():
             clear_index()
-            for key in sorted(read_states().current, key=lambda key: key == SITE):
-                update_edition(key)
+            keys = sorted(read_states().current, key=lambda key: key == SITE)
+            with TerminalProgress(sys.stderr, is_shown=bool(verbosity)) as progress:
+                for number, key in enumerate(keys, 1):
+                    update_edition(key)
+                    progress("Editions", number, len(keys))
         if verbosity:
             number, seconds = Document.objects.count(), time.monotonic() - start
             self.stdout.write(f"{number:,} documents in {seconds:.1f} seconds.")

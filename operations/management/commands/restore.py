@@ -1,11 +1,13 @@
 """`manage.py restore`: replace all data by a backup, which may be from another database engine."""
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from exchange.terminal_progress import TerminalProgress
 from operations.backup.archive import Archive, BadArchiveError
 from operations.backup.restore import is_in_use, restore
 
@@ -31,7 +33,8 @@ class Command(BaseCommand):
                         "There is a program here already. To replace all of it, say --replace."
                     )
                 else:
-                    restore(archive)
+                    with TerminalProgress(sys.stderr, is_shown=bool(options["verbosity"])) as progress:
+                        restore(archive, progress)
                 rows = sum(table["rows"] for table in archive.tables.values())
                 files, made_at = len(archive.files), archive.manifest["made_at"]
         except (BadArchiveError, DatabaseError) as error:

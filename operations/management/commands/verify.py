@@ -1,10 +1,12 @@
 """`manage.py verify`: check all invariants of the data; `--repair` repairs some automatically."""
 
+import sys
 from argparse import ArgumentParser
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from exchange.terminal_progress import TerminalProgress
 from operations.verify import CHECKS, Check
 
 MAX_SHOWN_ROWS = 10
@@ -18,7 +20,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, repair: bool, verbosity: int, **options: object) -> None:
         try:
-            problem_count = sum(self.run_check(check, repair, verbosity) for check in CHECKS)
+            # Elsewhere, the line of each check is the progress.
+            is_shown = bool(verbosity) and sys.stderr.isatty()
+            with TerminalProgress(sys.stderr, is_shown=is_shown) as progress:
+                problem_count = 0
+                for number, check in enumerate(CHECKS, 1):
+                    problem_count += self.run_check(check, repair, verbosity)
+                    progress("Checks", number, len(CHECKS))
         except DatabaseError as error:
             raise CommandError(f"The database cannot be read: {error}") from error
         if problem_count:
