@@ -8,8 +8,7 @@ make the same bytes. This module writes the lines of events, of which there may 
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -20,6 +19,7 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 
 import markup
 from exchange.files import Context, Format, OutputFile
+from exchange.formats.time_zones import calendar_zone
 from exchange.reading.values import program_zone, tidy
 from exchange.records import (
     EditionRecord,
@@ -344,13 +344,7 @@ def _timezones(edition_events: Iterable[EditionEvents]) -> Iterator[Timezone]:
         years.setdefault(zone.key, []).extend(moment.astimezone(zone).year for moment in moments)
     for key, event_years in years.items():
         event_years = event_years or [EARLIEST_CHANGE.year]
-        yield _timezone_of_years(key, min(event_years), max(event_years))
-
-
-@lru_cache(maxsize=50)
-def _timezone_of_years(key: str, first: int, last: int) -> Timezone:
-    """Return the rules of a zone. Cached: computing them dominates the time of a small calendar."""
-    return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
+        yield calendar_zone(key, min(event_years), max(event_years))
 
 
 def _clean_text(value: str) -> str:
