@@ -9,13 +9,20 @@ class OperationsConfig(AppConfig):
     verbose_name = _("Operations")
 
     def ready(self) -> None:
+        from django.core.checks import Tags, register
+        from django.db.models.signals import post_migrate
+
         from exchange.imports.load import after_import
+        from operations.database_history import check_database_history
+        from operations.derived_text import derive_after_upgrade
         from operations.indexing.update import refresh
         from operations.monitoring import notes
         from operations.table_statistics import analyze
         from people.duplicates.storage import search_all
         from search.freshness import UPDATES
 
+        register(check_database_history, Tags.database)
+        post_migrate.connect(derive_after_upgrade, sender=self)
         # Run this first, because the next ones query the imported rows.
         after_import.append(analyze)
         # Update the index now, so that the first search after an import does not have to.

@@ -15,6 +15,7 @@ from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, valid
 from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import page_path
+from content.unreleased.diversion import PUBLIC_STATUSES
 from content.unreleased.rows import Releasable
 from papers.models import Paper
 from papers.rows import Appearing, TalkRow, running_order
@@ -26,7 +27,6 @@ from schedule.following import Agenda, AgendaStar, Release
 from schedule.invitations.availability import Unavailability
 from schedule.invitations.models import ProgramInvitation, ProgramInvitationLink
 from schedule.querysets import (
-    PUBLIC_STATUSES,
     PresentationQuerySet,
     RoomQuerySet,
     SessionQuerySet,

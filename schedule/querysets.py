@@ -33,6 +33,7 @@ from content.querysets import (
     shown_statuses,
 )
 from content.unreleased import plan
+from content.unreleased.diversion import PUBLIC_STATUSES
 from content.unreleased.rows import ReleasableQuerySet
 from papers.querysets import is_cancelled, paper_published
 from people.querysets import with_shown_names
@@ -51,7 +52,6 @@ LEADER_ROLES = ("chair", "moderator")
 MAX_LISTED_TALKS = 100
 
 # Canceled sessions are public, and marked as such, because visitors search for them.
-PUBLIC_STATUSES = ("published", "cancelled")
 
 
 def session_published(prefix: str, at: datetime | None) -> Q:

@@ -1,11 +1,17 @@
-"""The migrations create the tables that the models describe, on both databases."""
+"""The migrations create the tables that the models describe, on both databases, and are never rewritten."""
 
+import hashlib
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+
+ROOT = Path(__file__).parent.parent
+# Checksums of migrations that sites have applied, in the format of `sha256sum`. A release adds the new ones.
+CHECKSUMS = ROOT / "tests" / "migrations.sha256"
 
 
 @pytest.mark.django_db
@@ -23,3 +29,12 @@ def test_all_migrations_are_applied_without_conflicts() -> None:
 
     assert executor.migration_plan(graph.leaf_nodes()) == []
     assert executor.loader.detect_conflicts() == {}
+
+
+def test_migrations_are_added_and_never_rewritten() -> None:
+    lines = CHECKSUMS.read_text().splitlines()
+    listed = {name: checksum for checksum, name in (line.split("  ") for line in lines)}
+    stored = {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in listed}
+
+    assert len(listed) >= 18
+    assert {name for name in listed if stored[name] != listed[name]} == set()

@@ -283,9 +283,8 @@ def read_version(edition: int) -> str:
 
 def waiting_editions(editions: Iterable[int | None]) -> set[int]:
     """Return those of the editions whose changes wait for a release. One query."""
-    plans = apps.get_model("schedule", "ReleasePlan")._base_manager
-    waiting = plans.filter(edition__in={*editions} - {None}, changes_wait=True)
-    return {*waiting.values_list("edition", flat=True)}
+    plans = apps.get_model("schedule", "ReleasePlan").objects
+    return {*plans.open().filter(edition__in={*editions} - {None}).values_list("edition", flat=True)}
 
 
 def read_plan(edition: "Edition", *, for_edits: bool = False) -> Plan | None:
@@ -385,7 +384,7 @@ def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
     """Return the expression of the value at a path from `model`; `prefix` is the lookup of its row."""
     plan = current()
     if plan and path == "status":
-        return _status_of(prefix)
+        return _status_of(model, prefix)
     groups = plan.groups(model, path) if plan else []
     if not groups:
         return F(f"{prefix}{path}")
@@ -397,11 +396,12 @@ def value_of(model: type[Model], path: str, prefix: str = "") -> Any:
     return Case(*whens, default=F(f"{prefix}{path}"), output_field=field)
 
 
-def _status_of(prefix: str) -> Case:
+def _status_of(model: type[Model], prefix: str) -> Case:
     """Return the expression of the status after the release. Other editions have no planned state here."""
     plan: Any = current()
     waits = Q(**{f"{prefix}edition": plan.edition.pk}) & ~Q(**{f"{prefix}on_release__in": ("", REMOVED)})
-    return Case(When(waits, then=F(f"{prefix}on_release")), default=F(f"{prefix}status"))
+    after, before = F(f"{prefix}on_release"), F(f"{prefix}status")
+    return Case(When(waits, then=after), default=before, output_field=field_at(model, "status"))
 
 
 def match(model: type[Model], prefix: str = "", /, **lookups: Any) -> Q:

@@ -111,7 +111,7 @@ class UnreleasedPage:
 
     @property
     def open_plan(self) -> ReleasePlan:
-        if self.plan is None or not self.plan.changes_wait:
+        if self.plan is None or not self.plan.is_open:
             raise RefusedError(gettext("Changes are public at once. Nothing waits for a release."))
         return self.plan
 
@@ -277,7 +277,7 @@ class UnreleasedPage:
     # The page
 
     def render_page(self) -> HttpResponse:
-        plan = self.plan if self.plan and self.plan.changes_wait else None
+        plan = self.plan if self.plan and self.plan.is_open else None
         context: dict[str, Any] = {
             "edition": self.edition,
             "editions": editions_for(self.request),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.color import no_style
-from django.db import migrations
+from django.db import IntegrityError, migrations, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
@@ -21,6 +21,13 @@ TARGETS = {
     "schedule.presentation": "presentation",
     "schedule.sessionrole": "role",
     "schedule.speaker": "speaker",
+}
+# The owners among whose rows positions count.
+POSITIONED = {
+    "schedule.room": "edition_id",
+    "schedule.presentation": "session_id",
+    "schedule.sessionrole": "session_id",
+    "schedule.speaker": "presentation_id",
 }
 OWNERS = {"schedule.sessionrole": "session", "schedule.speaker": "presentation"}
 
@@ -90,6 +97,7 @@ class Conversion:
         self.changes: Any = apps.get_model("schedule", "UnreleasedChange")
         self.row_changes: Any = apps.get_model("content", "RowChange")
         self.lost: list[str] = []
+        self.created: dict[str, list[int]] = {}
 
     def run(self) -> None:
         rows = combine(self.copy.sets.order_by("pk")) if self.copy.is_open else {}
@@ -97,6 +105,8 @@ class Conversion:
             for (model, key), row in sorted(rows.items()):
                 if model == label:
                     self.convert(label, key, row)
+        for label, keys in self.created.items():
+            self.close_gaps(label, keys)
         copy, lines = self.copy, [copy_line for copy_line in (self.copy.refusal, *self.lost) if copy_line]
         self.apps.get_model("schedule", "ReleasePlan").objects.create(
             edition_id=copy.edition_id,
@@ -146,14 +156,38 @@ class Conversion:
         status = columns.get("status", "")
         if status in PUBLIC_STATUSES:
             columns["status"] = "draft"
-        model.objects.create(**{**columns, "pk": key})
+        try:
+            with transaction.atomic():
+                model.objects.create(**{**columns, "pk": key})
+        except IntegrityError:
+            # A public row has its uid, slug or person; the working copy had removed that.
+            self.lose(row)
+            return
         self.record(row, label, key)
+        if label in POSITIONED:
+            self.created.setdefault(label, []).append(key)
         if owner := OWNERS.get(label):
             owner_row = getattr(model.objects.get(pk=key), owner)
             if owner_row.status in PUBLIC_STATUSES:
                 self.add_change(model, label, key, row, {}, "added")
         elif status in PUBLIC_STATUSES:
             self.add_change(model, label, key, row, {}, status)
+
+    def close_gaps(self, label: str, keys: list[int]) -> None:
+        """Number new rows after the public ones; where they will be with the release is a change."""
+        model: Any = self.apps.get_model(label)
+        owner, target = POSITIONED[label], TARGETS[label]
+        rows = [*model.objects.filter(pk__in=keys).exclude(**{owner: None}).order_by(owner, "position", "pk")]
+        for row in rows:
+            siblings = model.objects.filter(**{owner: getattr(row, owner)}).exclude(pk__in=keys)
+            before = sum(getattr(other, owner) == getattr(row, owner) for other in rows[: rows.index(row)])
+            position = siblings.count() + before + 1
+            if position == row.position:
+                continue
+            for change in self.changes.objects.filter(**{f"{target}_id": row.pk}) if target else ():
+                change.values["position"], change.began["position"] = row.position, position
+                change.save()
+            model.objects.filter(pk=row.pk).update(position=position)
 
     def has_targets(self, model: Any, columns: Mapping[str, Any]) -> bool:
         """Return whether the rows exist that a new row refers to."""

@@ -25,6 +25,6 @@ def unreleased_bar(context: Any) -> dict[str, object]:
         .annotate(count=Count("pk"))
         .values("count")
     )
-    plans = ReleasePlan.objects.filter(changes_wait=True).select_related("edition").order_by("pk")
+    plans = ReleasePlan.objects.open().select_related("edition").order_by("pk")
     plans = plans.annotate(change_count=Coalesce(Subquery(counts, output_field=IntegerField()), 0))
     return {"plans": [plan for plan in plans if access.may_all_rows("view", UnreleasedChange, plan.edition)]}

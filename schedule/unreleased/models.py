@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -273,6 +273,17 @@ def target_name(model: type[models.Model]) -> str:
     return next(name for name in TARGETS if UnreleasedChange._meta.get_field(name).related_model is model)
 
 
+class ReleasePlanQuerySet(models.QuerySet["ReleasePlan"]):
+    def open(self) -> Self:
+        """Return the plans of editions whose changes wait.
+
+        An edit that was under way when its edition was switched to public at once waits all the same: so do
+        later ones, until it is released or discarded.
+        """
+        changes = UnreleasedChange._base_manager.filter(edition=OuterRef("edition"))
+        return self.filter(Q(changes_wait=True) | Exists(changes))
+
+
 class ReleasePlan(models.Model):
     """Whether changes of an edition's schedule wait for a release, and the planned one."""
 
@@ -312,7 +323,7 @@ class ReleasePlan(models.Model):
     confirmed_clashes = models.JSONField(_("confirmed clashes"), default=list, blank=True)
     refusal = models.TextField(_("refusal"), blank=True)
 
-    objects = models.Manager["ReleasePlan"]()
+    objects = ReleasePlanQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("release plan")
@@ -320,6 +331,11 @@ class ReleasePlan(models.Model):
 
     def __str__(self) -> str:
         return str(_("Release plan of %(edition)s") % {"edition": self.edition})
+
+    @property
+    def is_open(self) -> bool:
+        """Whether changes wait, as `ReleasePlanQuerySet.open()` says. One query if it is switched off."""
+        return self.changes_wait or UnreleasedChange._base_manager.filter(edition=self.edition_id).exists()
 
     def clear_planned_release(self) -> None:
         """Forget the planned release. Does not save."""

@@ -339,7 +339,7 @@ def cancel_planned_release(plan: ReleasePlan) -> None:
 def release_due(at: datetime) -> list[ReleasePlan]:
     """Carry out the planned releases that are due, and store why any is refused. One query if none is due."""
     released = []
-    due = ReleasePlan.objects.filter(changes_wait=True, release_at__lte=at)
+    due = ReleasePlan.objects.open().filter(release_at__lte=at)
     for plan in due.order_by("pk"):
         try:
             if release_planned(plan, at):

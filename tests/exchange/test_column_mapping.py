@@ -418,6 +418,16 @@ def test_total_row_and_ticked_rows_are_left_out(admin_client: Client, edition: E
     assert [*Paper.objects.values_list("uid", "title")] == [("1", "On tea")]
 
 
+def test_leaving_out_without_a_tick_says_what_to_do(admin_client: Client, edition: Edition) -> None:
+    job = submit_columns(
+        admin_client, upload(admin_client, edition, ("papers.csv", b"No,Title,Authors\n1,On tea,Mia Zed\n"))
+    )
+    page = admin_client.post(job_url(job), {"do": "leave_out"}, follow=True).text
+
+    assert "Nothing was left out: tick the rows first." in page
+    assert ImportJob.objects.get().state == "ready"
+
+
 def test_row_with_a_problem_can_be_left_out_and_taken_again(admin_client: Client, edition: Edition) -> None:
     table = b"No,Title,Date,Start\n1,On tea,2021-04-06,10:00\n2,On milk,2021-04-06,10:00\n3,,whenever,never\n"
     job = submit_columns(admin_client, upload(admin_client, edition, ("papers.csv", table)))

@@ -4,12 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 from pytest_django import DjangoAssertNumQueries
 
 from content.history import ChangeSet, RowChange
+from content.unreleased.plan import publishing
 from content.versions import value_mark
 from exchange.imports.load import load
 from exchange.jobs.conflicts import decide
@@ -25,11 +27,13 @@ from exchange.records import (
 )
 from papers.models import Material, Paper
 from people.models import CommitteeRole, Person
-from schedule.models import Room, Session
+from schedule.models import Room, Session, UnreleasedChange
 from tests import factories as make
+from tests.connections import LOCK_TIMEOUT_SECONDS, run_over_another_connection, wait_for_a_lock
 from tests.exchange.programs import START, author, edition, paper, person, program, session
 from tests.exchange.uploads import staff_client
 from tests.pseudolocale import pseudolocale, untranslated
+from tests.schedule.unreleased.waiting import open_plan
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/exchange/conflict/"
@@ -373,6 +377,43 @@ def test_bulk_decision_is_applied_after_confirmation(
     assert (len(keys), undecided_count, Conflict.objects.undecided().count()) == (3, 3, 0)
     assert [row.title for row in Paper.objects.order_by("uid")] == titles
     assert import_records(*(paper(f"p{n}", title=f"New {n}") for n in range(3))) == 0
+
+
+def test_bulk_decision_for_the_public_value_drops_the_waiting_one(admin_client: Client) -> None:
+    # The file has the value that is public by now; another one waits for the release.
+    import_records(sessions=[session("s1", title="Old")])
+    open_plan(Session.objects.get().edition)
+    with publishing():
+        Session.objects.update(title="A")
+    Session.objects.update(title="B")
+    waiting = UnreleasedChange.objects.get().values
+    assert import_records(sessions=[session("s1", title="A")]) == 1
+    post_bulk_action(admin_client, "take_theirs", query="", confirmed="yes")
+
+    assert waiting == {"title": "B"}
+    assert not UnreleasedChange.objects.exists()
+    assert Session.objects.get().title == "A"
+    assert not Conflict.objects.undecided().exists()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("three_conflicts")
+def test_bulk_decision_waits_for_another_one(admin_client: Client) -> None:
+    with transaction.atomic():
+        conflicts = [*Conflict.objects.undecided().select_for_update()]
+        thread, failed = run_over_another_connection(
+            lambda: post_bulk_action(admin_client, "take_theirs", query="", confirmed="yes")
+        )
+        wait_for_a_lock(thread)
+        is_waiting = thread.is_alive()
+        rows = {("paper", row.pk): row for row in Paper.objects.all()}
+        decide([*Conflict.objects.select_related("provenance", "run__edition")], "ours", rows, None)
+    thread.join(LOCK_TIMEOUT_SECONDS)
+
+    assert (is_waiting, failed, len(conflicts)) == (True, [], 3)
+    assert [*Conflict.objects.values_list("decision", flat=True)] == ["ours"] * 3
+    assert {row.title for row in Paper.objects.all()} == {"By hand"}
 
 
 @pytest.mark.usefixtures("three_conflicts")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 
 from content.unreleased.plan import planned
 from exchange.files import Source
@@ -82,6 +83,22 @@ def test_undo_takes_back_what_waits(run: ImportRun) -> None:
     second_run = load(complete_program(), "2021").run
     assert second_run is not None
     assert UnreleasedChange.objects.exists()
+
+
+def test_preview_of_the_undo_command_says_what_the_undo_does(
+    run: ImportRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session.objects.order_by("pk").first()
+    assert session is not None
+    session.title = "By hand"
+    session.save()
+    call_command("undo_import", str(run.pk), dry_run=True)
+    *preview, last = capsys.readouterr().out.splitlines()
+    call_command("undo_import", str(run.pk))
+
+    assert last == "This was a preview: nothing was changed."
+    assert [line for line in preview if "By hand" in line] != []
+    assert preview == capsys.readouterr().out.splitlines()
 
 
 def test_undo_keeps_sessions_that_were_edited_later(run: ImportRun) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -405,6 +406,30 @@ def test_release_clears_reasons_only_of_reinstated_sessions(plan: ReleasePlan, u
     assert [get_session(uid).status for uid in ("s1", "s2")] == ["published", "cancelled"]
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("action", ["release", "discard"])
+def test_nothing_is_done_about_an_edit_that_came_after_the_page(
+    plan: ReleasePlan, user: User, action: str
+) -> None:
+    change_title(user, "Seen")
+    seen = read_version(plan.edition_id)
+
+    def act() -> None:
+        release_all(plan, user, seen=seen) if action == "release" else releasing.discard(plan, seen=seen)
+
+    with transaction.atomic():
+        change_title(user, "Not seen")
+        thread, failed = run_over_another_connection(act)
+        wait_for_a_lock(thread)
+    thread.join(LOCK_TIMEOUT_SECONDS)
+
+    assert [type(error) for error in failed] == [RefusedError]
+    assert "Changes were made after you opened this page" in str(failed[0])
+    assert get_session("s1").title == "Oral session 1"
+    assert UnreleasedChange.objects.get().values == {"title": "Not seen"}
+
+
 # Undo
 
 
@@ -461,6 +486,21 @@ def test_undo_drops_what_was_changed_back_since(plan: ReleasePlan, user: User) -
 
     assert get_session("s1").title == "Oral session 1"
     assert labels() == []
+
+
+def test_new_row_that_waits_again_goes_if_it_is_discarded(
+    plan: ReleasePlan, program: Edition, user: User
+) -> None:
+    edit_as(user, lambda: make.make_session(program, uid="s3", title="Late", status="published"))
+    released = release_all(plan, user)
+    change_title(user, "Later", "s3")
+    assert released.change_set is not None
+    undo_release(plan, user, timezone.now(), seen=released.change_set.pk)
+    waiting = [(change.on_release, change.creates_row) for change in UnreleasedChange.objects.all()]
+    releasing.discard(plan)
+
+    assert waiting == [("published", True)]
+    assert not Session.objects.filter(uid="s3").exists()
 
 
 def test_a_release_is_undone_once(plan: ReleasePlan, user: User) -> None:
@@ -557,6 +597,38 @@ def test_refused_planned_release_stores_the_reason(plan: ReleasePlan, user: User
     assert get_session("s1").title == "Theirs"
 
 
+@pytest.mark.parametrize("error", [DatabaseError("disk full"), ValidationError("unforeseen")])
+def test_release_that_fails_does_not_keep_others_from_being_made(
+    plan: ReleasePlan, user: User, monkeypatch: pytest.MonkeyPatch, caplog: Any, error: Exception
+) -> None:
+    other = make.make_edition(2022)
+    make.make_session(other, uid="elsewhere", title="Old")
+    second = releasing.let_changes_wait(other, user, timezone.now())
+    change_title(user, "Fails")
+    change_title(user, "Released", "elsewhere")
+    moment = plan_now(second, user)
+    plan_now(plan, user)
+    release = releasing.release
+
+    def fail_in_first(chosen: ReleasePlan, *args: Any, **options: Any) -> Any:
+        if chosen.pk == plan.pk:
+            raise error
+        return release(chosen, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(releasing, "release", fail_in_first)
+        released = releasing.release_due(moment + timedelta(hours=1))
+    titles = get_session("s1").title, get_session("elsewhere").title
+    released_later = releasing.release_due(moment + timedelta(hours=1))
+
+    assert [row.pk for row in released] == [second.pk]
+    assert titles == ("Oral session 1", "Released")
+    assert f"The planned release of edition {plan.edition_id} failed." in caplog.text
+    # It stays due.
+    assert [row.pk for row in released_later] == [plan.pk]
+    assert get_session("s1").title == "Fails"
+
+
 def test_no_release_is_planned_without_a_worker(plan: ReleasePlan, user: User) -> None:
     moment = timezone.now()
     with pytest.raises(RefusedError, match="No worker has reported"):
@@ -581,6 +653,26 @@ def test_switching_off_needs_that_nothing_waits(plan: ReleasePlan, user: User) -
     change_title(user, "At once")
 
     assert get_session("s1").title == "At once"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
+@pytest.mark.django_db(transaction=True)
+def test_edit_under_way_while_waiting_is_switched_off_waits_and_is_shown(
+    plan: ReleasePlan, user: User, admin_client: Client
+) -> None:
+    with transaction.atomic():
+        change_title(user, "Under way")
+        thread, failed = run_over_another_connection(lambda: releasing.publish_at_once(plan))
+        thread.join(LOCK_TIMEOUT_SECONDS)
+    change_title(user, "Later", "s2")
+    page = admin_client.get("/admin/schedule/release/working-copy/").text
+
+    assert failed == []
+    assert [get_session(uid).title for uid in ("s1", "s2")] == ["Oral session 1", "Oral session 2"]
+    assert "2 unreleased changes" in page
+    release_all(plan, user)
+    change_title(user, "At once")
+    assert [get_session(uid).title for uid in ("s1", "s2")] == ["At once", "Later"]
 
 
 # The history

@@ -17,6 +17,7 @@ from content.revision import lock
 from content.unreleased.plan import RELEASE_DETAIL, publishing
 from content.unreleased.worker_report import MAX_REPORT_AGE, WorkerReport, report
 from papers.models import Paper
+from schedule.admin.unreleased_rows import ChangeList
 from schedule.models import Presentation, Release, ReleasePlan, Room, Session, UnreleasedChange
 from schedule.releases import announce
 from tests import factories as make
@@ -170,6 +171,26 @@ def test_reading_the_page_writes_and_locks_nothing(admin_client: Client, plan: R
 
     assert [sql for sql in statements if not sql.startswith("SELECT")] == []
     assert [sql for sql in statements if " FOR " in sql] == []
+
+
+def test_an_edit_that_comes_while_the_page_is_made_is_not_released_unseen(
+    admin_client: Client, plan: ReleasePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_form(admin_client, get_session("s1"), title="Seen")
+    list_changes = ChangeList.__init__
+
+    def edit_before_listing(changes: ChangeList, *args: Any) -> None:
+        Session.objects.filter(uid="s2").update(title="Unseen version")
+        list_changes(changes, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChangeList, "__init__", edit_before_listing)
+        seen = re.findall(r'name="seen_version" value="([^"]*)"', get_page(admin_client))[0]
+    response = press(admin_client, "release", seen_version=seen)
+
+    assert response.status_code == 409
+    assert "Changes were made after you opened this page." in response.text
+    assert [get_session(uid).title for uid in ("s1", "s2")] == ["Session 1", "Session 2"]
 
 
 # Conflicts
