@@ -17,8 +17,11 @@ from api.filters import REFERENCE_PATTERN, REFERENCE_VALIDATOR, KindFilter, Reso
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
 from api.shapes import ID_HELP, STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
+from api.unreleased_bodies import NAME as UNRELEASED
+from api.unreleased_bodies import ChangeSerializer, ReleaseBody
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from people.models import Institution, Person
+from schedule.unreleased.models import OnRelease
 
 # A part of the document after encoding.
 type Json = dict[str, Any]
@@ -151,8 +154,37 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
     }
     yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at"], GONE_HELP)
     yield "DeletedList", list_schema("Deleted")
+    yield from unreleased_components(detail)
     for resource in RESOURCES.values():
         yield from resource_components(resource, detail)
+
+
+def unreleased_components(detail: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
+    field = object_schema({"before": {}, "after": {}, "public": {}}, ["before", "after"])
+    help = {name: declared.help_text or "" for name, declared in ChangeSerializer().fields.items()}
+    change = {
+        "id": {"type": "integer"},
+        "edition": describe(STRING, help["edition"]),
+        "row": describe(ref("Named"), help["row"]),
+        "on_release": describe(
+            {"type": ["string", "null"], "enum": [*OnRelease.values, None]}, help["on_release"]
+        ),
+        "fields": describe({"type": "object", "additionalProperties": field}, help["changed"]),
+        "by": describe(STRING, help["by"]),
+        "at": describe({"type": "string", "format": "date-time"}, help["at"]),
+    }
+    yield "UnreleasedChange", object_schema(change, change, ChangeSerializer.__doc__ or "")
+    page = list_schema("UnreleasedChange")
+    version = describe({"type": ["string", "null"]}, _("Of all changes of the edition, if one is named."))
+    yield (
+        "UnreleasedChangeList",
+        {**page, "properties": {**page["properties"], "version": version}},  # type: ignore[dict-item]
+    )
+    yield "ReleaseBody", body_schema(ReleaseBody())
+    released = {"released": describe({"type": "integer"}, _("The number of changes that are public now."))}
+    yield "Released", object_schema(released, released)
+    outdated = {"detail": detail, "current": ref("UnreleasedChange")}
+    yield "UnreleasedChangeOutdated", object_schema(outdated, outdated)
 
 
 def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
@@ -214,6 +246,8 @@ def input_schema(field: BodyField) -> JsonSchema:
             text = {**STRING, "minLength": 1, "maxLength": 500}
             either = [text, object_schema({"url": text, "id": text})]
             return {"anyOf": [*either, {"type": "null"}] if field.allow_null else either}
+        case serializers.DictField():
+            return {"type": "object", "additionalProperties": input_schema(field.child)}
         case serializers.ListSerializer():
             return list_of(type(field.child).__name__)
         case serializers.ListField():
@@ -224,10 +258,9 @@ def input_schema(field: BodyField) -> JsonSchema:
             schema = {"type": "boolean"}
         case serializers.IntegerField():
             schema = {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
-        case serializers.DateTimeField():
-            schema = {"type": "string", "format": "date-time"}
-        case serializers.DateField():
-            schema = {"type": "string", "format": "date"}
+        case serializers.DateTimeField() | serializers.DateField():
+            is_moment = isinstance(field, serializers.DateTimeField)
+            schema = {"type": "string", "format": "date-time" if is_moment else "date"}
         case serializers.CharField(max_length=int() as length):
             schema = {"type": "string", "maxLength": length}
         case _:
@@ -279,6 +312,64 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
         if not resource.edition or resource.edition_optional:
             suffix = "_of_site" if resource.edition_optional else ""
             yield f"{root}{{id}}/", single_operations(resource, ["id"], suffix)
+    yield from unreleased_paths()
+
+
+def unreleased_paths() -> Iterator[tuple[str, JsonSchema]]:
+    """Yield the paths of unreleased changes: their list, one of them, and the release."""
+    root = f"/api/{VERSION}/{UNRELEASED}/"
+    edition = parameter("edition", _("Of this edition, such as 2021."), {**STRING, "maxLength": 80})
+    size = parameter("page_size", "", {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
+    cursor = parameter("cursor", _("From “next” of the page before."), STRING)
+    key = parameter("id", _("The id of the thing."), {"type": "integer", "minimum": 1}, location="path")
+    version = parameter("If-Match", IF_MATCH, STRING, location="header")
+
+    def described(name: str, summary: Text, parameters: list[JsonSchema], **more: object) -> JsonSchema:
+        return {
+            "operationId": f"{UNRELEASED}_{name}",
+            "summary": summary,
+            "tags": [UNRELEASED],
+            "parameters": parameters,
+            "security": WRITE_SECURITY,
+            **more,
+        }
+
+    seen = error_responses("Error", 400, 401, 404, 429) | error_responses("Refusal", 403)
+    refused = error_responses("Refusal", 400, 401, 403, 404, 409, 429)
+    listed = {"200": json_response("", ref("UnreleasedChangeList")), **seen}
+    help = _("What will differ in the program after the next release, for those who may see it.")
+    yield root, {"get": described("list", help, [cursor, edition, size], responses=listed)}
+    outdated = {"412": json_response(CODES[412], ref("UnreleasedChangeOutdated"))}
+    taken_back = {
+        "204": {"description": _("It is gone.")},
+        **outdated,
+        **refused,
+        **error_responses("Refusal", 428),
+    }
+    yield (
+        f"{root}{{id}}/",
+        {
+            "get": described(
+                "retrieve",
+                _("One of them: {title}.").format(title="UnreleasedChange"),
+                [key],
+                responses={"200": json_response("", ref("UnreleasedChange")), **seen},
+            ),
+            "delete": described(
+                "delete",
+                _("Take one back, with those that need its new row. Others’ need the right to release."),
+                [version, key],
+                responses=taken_back,
+            ),
+        },
+    )
+    body = {"required": True, "content": {"application/json": {"schema": ref("ReleaseBody")}}}
+    released = {"200": json_response("", ref("Released")), **refused, **error_responses("Refusal", 415)}
+    help = _("Make changes public, all or none. New clashes and undecided conflicts refuse it.")
+    yield (
+        f"{root}release/",
+        {"post": described("release", help, [], requestBody=body, responses=released)},
+    )
 
 
 def list_operation(resource: Resource) -> JsonSchema:

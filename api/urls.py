@@ -8,6 +8,8 @@ from api import views
 from api.documentation import docs_page
 from api.resources import RESOURCES
 from api.shapes import VERSION, Resource
+from api.unreleased_bodies import NAME as UNRELEASED
+from api.unreleased_changes import UnreleasedChangeViewSet
 from api.writing.views import ResourceViewSet
 from content import url_converters
 
@@ -35,6 +37,17 @@ def addresses(resource: Resource) -> Iterator[URLPattern]:
 
 urlpatterns = [
     *(pattern for resource in RESOURCES.values() for pattern in addresses(resource)),
+    path(f"{VERSION}/{UNRELEASED}/", UnreleasedChangeViewSet.as_view({"get": "list"}), name=UNRELEASED),
+    path(
+        f"{VERSION}/{UNRELEASED}/release/",
+        UnreleasedChangeViewSet.as_view({"post": "release"}),
+        name=f"{UNRELEASED}_release",
+    ),
+    path(
+        f"{VERSION}/{UNRELEASED}/<number:pk>/",
+        UnreleasedChangeViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+        name=f"{UNRELEASED}_one",
+    ),
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
     path("docs/", docs_page, name="docs"),

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from api.shapes import RESOURCES
+from api.unreleased_bodies import NAME as UNRELEASED
 from conference.art import art_hash
 from conference.models import Edition
 from operations.indexing.update import refresh
@@ -56,7 +57,9 @@ def routes(
 
 def is_resource(name: str) -> bool:
     """Return whether it is the URL of a resource of the API. Resources have their own table."""
-    return name.removeprefix("api:").removesuffix("_one").removesuffix("_of_site") in RESOURCES
+    resource = name.removeprefix("api:").partition("_")[0] if "unreleased" in name else name
+    resource = resource.removeprefix("api:").removesuffix("_one").removesuffix("_of_site")
+    return resource in (*RESOURCES, UNRELEASED)
 
 
 ROUTES = {name: route for name, route in routes() if not is_resource(name)}

@@ -7,5 +7,5 @@ from django.db import DEFAULT_DB_ALIAS
 
 
 class Command(check.Command):
-    def handle(self, *app_labels: str, **options: Any) -> None:
+    def handle(self, *app_labels: Any, **options: Any) -> None:
         super().handle(*app_labels, **{**options, "databases": options["databases"] or [DEFAULT_DB_ALIAS]})
