@@ -216,6 +216,18 @@ def _date_from_numbers(text: str, match: re.Match[str], days: tuple[date, date] 
     raise InvalidValueError(message, text=short(text), first=options[0], second=options[1])
 
 
+def month_place(text: str, days: tuple[date, date] | None) -> int | None:
+    """Return which number of a date such as `7/8/2026` is the month: 0 or 1; None if that doesn't matter."""
+    match = NUMBERS.match(WEEKDAY.sub("", text).strip())
+    if not match or match[2] == "." or not match[4] or int(match[1]) == int(match[3]):
+        return None
+    try:
+        day = _date_from_numbers(text, match, days)
+    except InvalidValueError:
+        return None
+    return None if day is None else int((day.month, day.day) != (int(match[1]), int(match[3])))
+
+
 def _is_valid_date(year: int, month: int, day: int) -> bool:
     try:
         date(year, month, day)

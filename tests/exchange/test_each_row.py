@@ -135,6 +135,19 @@ def spreadsheet_workbook(lines: list[Line]) -> dict[str, bytes]:
     return {"list.xlsx": workbook(SPREADSHEET_HEADINGS, spreadsheet_rows(lines))}
 
 
+def hotcrp(lines: list[Line]) -> dict[str, bytes]:
+    papers = [
+        {
+            "pid": index,
+            "title": line.title,
+            "authors": [{"first": name.split()[0], "last": name.split()[1]} for name in line.people],
+            "decision": line.word,
+        }
+        for index, line in enumerate(lines, 1)
+    ]
+    return {"list.json": json.dumps(papers).encode()}
+
+
 def own_tables(lines: list[Line]) -> dict[str, bytes]:
     rows = [[line.key, line.title, "published", "; ".join(line.people)] for line in lines]
     return {"papers.csv": table("uid,title,status,keywords", rows)}
@@ -306,6 +319,7 @@ FILES: dict[str, tuple[str, Render, str, str, int]] = {
     "spreadsheet of sessions": ("spreadsheet", sessions_of_a_spreadsheet, "list.csv", r"row (\d+)", 2),
     "spreadsheet of authors": ("spreadsheet", spreadsheet_of_authors, "list.csv", r"row (\d+)", 2),
     "spreadsheet workbook": ("spreadsheet", spreadsheet_workbook, "list.xlsx", r"row (\d+)", 2),
+    "HotCRP": ("spreadsheet", hotcrp, "list.json: papers.csv", r"row (\d+)", 2),
     "tables": ("tables", own_tables, "papers.csv", r"row (\d+)", 2),
     "xlsx": ("xlsx", own_workbook, "list.xlsx", r"row (\d+)", 2),
     "program_json": ("program_json", program_json, "program.json", r"papers\[(\d+)\]", 0),
@@ -372,7 +386,7 @@ def test_trap_39_each_row_is_a_record_or_named(sample: str, lines: list[Line]) -
 
 def blank_rows(files: dict[str, bytes], file: str) -> set[int]:
     """Return the numbers of the rows of a table that have no cell."""
-    rows = csv.reader(io.StringIO(files[file].decode())) if file.endswith(".csv") else ()
+    rows = csv.reader(io.StringIO(files[file].decode())) if file in files and file.endswith(".csv") else ()
     return {number for number, row in enumerate(rows, 1) if not any(row)}
 
 

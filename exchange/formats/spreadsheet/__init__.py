@@ -12,7 +12,9 @@ from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.bundles import unpack_tables
 from exchange.formats.spreadsheet.cells import rows_of
 from exchange.formats.spreadsheet.columns import fields_of_table, fill_repeated_cells, grid_headings
+from exchange.formats.spreadsheet.date_order import check_date_order
 from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
+from exchange.formats.spreadsheet.hotcrp import is_hotcrp
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
     read_mapping,
@@ -38,7 +40,7 @@ from exchange.records import Program
 
 
 def is_mapping(source: Source) -> bool:
-    return extension(source.name) in ("toml", "json")
+    return extension(source.name) in ("toml", "json") and not is_hotcrp(source)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -78,6 +80,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             findings.note("warning", Where(grid.name), message, most_columns=MAX_COLUMNS)
         note_merged_cells(grid, findings)
         fill_repeated_cells(table, grid, findings)
+        check_date_order(table, grid, context, findings)
         numbering = chosen_table.numbering if chosen_table else mapping.numbering
         rows = list(rows_of(grid, table, findings, numbering))
         has_rows = has_rows or bool(rows)
@@ -114,7 +117,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
 def recognizes(sources: Sequence[Source]) -> bool:
     """Return whether all files are tables or ZIP files with tables, but for a mapping."""
     tables = [source for source in sources if not is_mapping(source)]
-    return bool(tables) and all(_is_table(table) or _has_table(table) for table in tables)
+    return bool(tables) and all(_is_table(table) or _has_table(table) or is_hotcrp(table) for table in tables)
 
 
 def _has_table(source: Source) -> bool:

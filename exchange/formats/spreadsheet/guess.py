@@ -26,6 +26,7 @@ FORUM = "forum"
 MEMBER = "member#"
 PEOPLE_KEYS = frozenset(("#", "person#"))
 TITLE_KEYS = frozenset(("title", "submission#"))
+FORM_TIMES = frozenset(("starttime", "completiontime"))
 VENUE = "venue"
 # OpenReview's venue of a paper, such as "MLSys 2026 Oral". Elsewhere a venue is a place.
 VENUE_OF_PAPER = re.compile(
@@ -59,7 +60,10 @@ KIND_BY_URL = (
 )
 # Dates of the review system, not of the program.
 REVIEW_DATES = re.compile(
-    r"submi|creat|modif|updat|deadline|due|upload|notif|regist|review|birth", re.IGNORECASE
+    r"submi|creat|modif|updat|deadline|due|upload|notif|regist|review|birth|complet|time.?stamp|"
+    # Google Forms in other languages.
+    r"zeitstempel|horodateur|marca temporal|informazioni cronologiche|タイムスタンプ|时间戳",
+    re.IGNORECASE,
 )
 AUTHOR_LIST = re.compile(r";|\band\b|,.*,|\(", re.IGNORECASE)
 
@@ -94,6 +98,10 @@ class Guess:
         # In a list of people, such as a committee, the first number is that of the person.
         if {*keys} >= PEOPLE_KEYS and TITLE_KEYS.isdisjoint(keys):
             self.columns[keys.index("#")] = replace(self.columns[keys.index("#")], key="")
+        if {*keys} >= FORM_TIMES:
+            # When a person began to fill in a form of Microsoft.
+            place = keys.index("starttime")
+            self.columns[place] = replace(self.columns[place], key="", cells=())
         # OpenReview also exports numbers of papers, but its other files identify papers by forum.
         if FORUM in keys:
             self.names[keys.index(FORUM)] = "uid"
@@ -103,6 +111,9 @@ class Guess:
         self._choose(self._similar, can_hold_guess)
         self._choose(_fields_of_cells, can_hold)
         self._drop_parts_of_names()
+        if "authors" in self.names:
+            # Beside the authors, one name is that of whoever filled in a form.
+            self.names = ["" if name == "name" else name for name in self.names]
         return self.names
 
     def _choose(

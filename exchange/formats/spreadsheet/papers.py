@@ -344,6 +344,9 @@ class PaperReader:
                 message = gettext("The topic was left out with the paper %(key)s.")
                 self.findings.note("warning", row.where, message, key=short(uid))
             return
+        for row in rows:
+            if not row.get("topic"):
+                self.findings.note("warning", row.where, gettext("Left out: the row names no topic."))
         if uid not in self.papers:
             if self.has_papers and uid not in self.known_papers:
                 message = gettext("There is no paper “%(uid)s” in these files.")

@@ -434,3 +434,12 @@ def test_columns_that_are_not_taken_are_named_in_short() -> None:
 
     (message,) = [note.message for note in program.notes if "not taken" in note.message]
     assert len(message) < 200
+
+
+def test_trap_39_row_without_a_topic_is_named() -> None:
+    topics = Source("topics.csv", b"submission #,topic\n1,Chips\n1,\n")
+    program = read("#,title,decision\n1,A,ACCEPT\n", topics)
+
+    assert [(str(note.where), note.message) for note in program.notes] == [
+        ("topics.csv, row 3", "Left out: the row names no topic.")
+    ]

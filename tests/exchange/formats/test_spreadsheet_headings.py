@@ -2,8 +2,11 @@
 
 import csv
 import io
+import json
+from datetime import date
 
 import pytest
+from django.test import Client
 from openpyxl import Workbook
 
 from exchange.files import Context, Source
@@ -11,9 +14,13 @@ from exchange.formats import spreadsheet
 from exchange.formats.spreadsheet.columns import guess_columns
 from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, fold_heading
 from exchange.formats.spreadsheet.mapping import column_cells, table_role
-from exchange.records import Program, stated
+from exchange.jobs.upload_form import detect_formats
+from exchange.records import Program, is_stated, stated
 from people.names import is_suspicious
 from tests.exchange.outputs import reported_problems
+from tests.exchange.test_column_mapping import submit_columns
+from tests.exchange.uploads import upload
+from tests.factories import make_edition
 
 # Headings as the systems write them, one row of cells, the expected field of each column (`-` for none), and
 # what a row is.
@@ -94,6 +101,36 @@ LAYOUTS = {
         "3,On n bodies,Mia,Zed,mia@example.org,NTNU,Norway,yes",
         "uid title first last email affiliation country corresponding",
         "authors",
+    ),
+    "HotCRP authors with newer names": (
+        "paper,title,given_name,family_name,email,affiliation,orcid,country,iscontact",
+        "3,On n bodies,Mia,Zed,mia@example.org,NTNU,0000-0002-1825-0097,NO,yes",
+        "uid title first last email affiliation orcid country corresponding",
+        "authors",
+    ),
+    "Google Forms": (
+        (
+            "Timestamp,Email Address,Paper title,Authors,Presenting author,Affiliation(s),Abstract,"
+            "Link to your slides"
+        ),
+        (
+            '7/8/2026 10:04:31,mia@example.org,On n bodies,"Mia Zed, Ann Abe",Mia Zed,NTNU,Done.,'
+            "https://example.org/s.pdf"
+        ),
+        "- email title authors presenter affiliation abstract pdf",
+        "papers",
+    ),
+    "Google Forms in German": (
+        "Zeitstempel,E-Mail-Adresse,Title,Authors,Abstract",
+        "08.07.2026 10:04:31,mia@example.org,On n bodies,Mia Zed,Done.",
+        "- email title authors abstract",
+        "papers",
+    ),
+    "Microsoft Forms": (
+        "ID,Start time,Completion time,Email,Name,Title of paper,Authors,Abstract",
+        "1,7/8/2026 10:00,7/8/2026 10:04,mia@example.org,Mia Zed,On n bodies,Mia Zed; Ann Abe,Done.",
+        "uid - - email - title authors abstract",
+        "papers",
     ),
     "Sched": (
         (
@@ -428,3 +465,118 @@ def test_author_without_a_paper_belongs_to_the_paper_above() -> None:
     assert reported_problems(read, "paper,title,name\n,A,Ann Bee\n") == [
         "list.csv, row 2, uid: Say to which paper the author belongs."
     ]
+
+
+DAYS = (date(2026, 10, 5), date(2026, 10, 9))
+
+
+@pytest.mark.parametrize("heading", ["Date", "When", "Session start"])
+def test_month_first_beside_day_first_in_one_column_is_asked_about(heading: str) -> None:
+    """Both are days of the edition, read in different orders."""
+    rows = "1,A,S,07/10/2026,9:00,10:00\n2,B,S,10/07/2026,9:00,10:00\n3,C,S,10/08/2026,9:00,10:00\n"
+    table = Source("list.csv", f"ID,Title,Session,{heading},Start,End\n{rows}".encode())
+    context = Context("2026", 2026, "UTC", days=DAYS)
+    messages = reported_problems(spreadsheet.read, [table], context)
+
+    assert messages[0] == (
+        "list.csv, row 3, date: In this column, “10/07/2026” is a day of the edition with the month first, "
+        "and “07/10/2026” with the day first. Which is meant? Write the dates as 2026-07-08."
+    )
+
+
+@pytest.mark.parametrize(
+    "cells", [("07/10/2026", "08/10/2026"), ("10/07/2026", "10/08/2026"), ("7.10.2026", "10/08/2026")]
+)
+def test_dates_of_one_order_are_read(cells: tuple[str, str]) -> None:
+    rows = "".join(f"{number},T{number},S{number},{cell},9:00,10:00\n" for number, cell in enumerate(cells))
+    table = Source("list.csv", f"ID,Title,Session,Date,Start,End\n{rows}".encode())
+    program = spreadsheet.read([table], Context("2026", 2026, "UTC", days=DAYS))
+
+    starts = [stated(session.start, None) for session in program.sessions]
+    assert [start and start.day for start in starts] == [7, 8]
+
+
+HOTCRP_PAPERS = [
+    {
+        "object": "paper",
+        "pid": 3,
+        "title": "On n bodies",
+        "authors": [
+            {
+                "email": "mia@example.org",
+                "first": "Mia",
+                "last": "Vuno Zed",
+                "affiliation": "NTNU",
+                "contact": True,
+            },
+            {"email": "ann@example.org", "given_name": "Ann", "family_name": "Abe", "country": "NO"},
+            {"name": "Bo Li"},
+        ],
+        "abstract": "Done & dusted.",
+        "topics": {"Chips": True, "Nets": False},
+        "status": "accepted",
+        "decision": "Accepted",
+    },
+    {"object": "paper", "pid": 4, "title": "Not this", "status": "submitted", "decision": "Rejected"},
+    {"object": "paper", "pid": 5, "title": "Gone", "status": "withdrawn", "withdrawn": True},
+    {"object": "paper", "pid": 6, "title": "Open", "topics": ["Nets"], "status": "submitted"},
+]
+
+
+def hotcrp(content: object) -> Source:
+    return Source("hotcrp-data.json", json.dumps(content).encode())
+
+
+def test_json_of_hotcrp_is_recognized_and_read() -> None:
+    sources = [hotcrp(HOTCRP_PAPERS)]
+    program = spreadsheet.read(sources, Context("2026", 2026, "UTC"))
+    first, second = program.papers
+    authors = [
+        (author.person.name, author.person.family, author.affiliations, author.corresponding)
+        for author in stated(first.authors, ())
+    ]
+
+    assert [fmt.name for fmt in detect_formats(sources)] == ["spreadsheet"]
+    assert (first.uid, first.title, first.abstract, first.status, first.topic) == (
+        "3",
+        "On n bodies",
+        "Done & dusted.",
+        "published",
+        "chips",
+    )
+    assert authors == [
+        ("Mia Vuno Zed", "Vuno Zed", ("NTNU",), True),
+        ("Ann Abe", "Abe", (), False),
+        ("Bo Li", "Bo Li", (), False),
+    ]
+    assert [author.person.email for author in stated(first.authors, ())][:2] == [
+        "mia@example.org",
+        "ann@example.org",
+    ]
+    assert (second.uid, is_stated(second.status)) == ("6", False)
+    messages = [note.message for note in program.notes]
+    assert "Left out because of the decision “Rejected”: 4." in messages
+    assert "Left out because of the decision “withdrawn”: 5." in messages
+
+
+@pytest.mark.parametrize("content", [[{"pid": 1, "title": "A"}, 5], "[" * 100_000])
+def test_json_that_resembles_that_of_hotcrp_is_refused(content: object) -> None:
+    source = (
+        hotcrp(content)
+        if not isinstance(content, str)
+        else Source("a.json", b'[{"pid":1,"title":' + b"[" * 99_999)
+    )
+
+    assert reported_problems(spreadsheet.read, [source], Context("2026", 2026, "UTC"))[0].startswith(
+        source.name
+    )
+
+
+@pytest.mark.django_db
+def test_columns_of_the_json_of_hotcrp_are_chosen_on_the_page(admin_client: Client) -> None:
+    edition = make_edition(slug="2026", year=2026)
+    job = submit_columns(
+        admin_client, upload(admin_client, edition, ("hotcrp-data.json", hotcrp(HOTCRP_PAPERS).content))
+    )
+
+    assert (job.state, job.problems) == ("ready", [])
