@@ -1,11 +1,13 @@
 """The context of the home page of an edition. Sections without content are omitted."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, Prefetch, Subquery
+from django.db.models import Count, Prefetch
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
@@ -16,6 +18,7 @@ from conference.home_sections import HOME_SECTIONS
 from conference.menu_sections import SECTIONS
 from conference.models import Edition
 from papers.models import AwardGrant, Paper
+from papers.querysets import TOPIC_PATHS
 from schedule import timetable
 from schedule.day_pictures import SessionSpan, day_pictures
 from schedule.notices.live import banners, with_sessions
@@ -161,23 +164,17 @@ def next_start(spans: Iterable[SessionSpan], at: datetime) -> datetime | None:
 
 def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
     """Return the top-level topics with the numbers of papers in them and their subtopics. One query."""
-    papers = edition.papers.published(at).filter(topic=OuterRef("pk")).order_by()
-    count = Subquery(papers.values("topic").annotate(number=Count("pk")).values("number"))
-    rows = list(edition.topics.annotate(count=count).values_list("pk", "slug", "name", "parent", "count"))
-    parents = {pk: parent for pk, _, _, parent, _ in rows}
-    totals: dict[int, int] = {}
-    for key, _, _, _, number in rows:
-        if not number:
-            continue
-        root, visited = key, set[int]()
-        while (parent := parents.get(root)) is not None and root not in visited:
-            visited.add(root)
-            root = parent
-        totals[root] = totals.get(root, 0) + number
+    papers = edition.papers.published(at).filter(topic__isnull=False).order_by()
+    # Each topic comes with those above it, so that the papers are counted in one pass.
+    names = [f"{path}__{name}" for path in TOPIC_PATHS for name in ("position", "name", "pk", "slug")]
+    totals = Counter[tuple[Any, ...]]()
+    for *values, number in papers.values_list(*names).annotate(number=Count("pk")):
+        levels = list(batched(values, 4, strict=True))
+        root = next(level for level in reversed(levels) if level[2] is not None)
+        totals[root] += number
     return [
-        TopicCount(slug, name, totals[pk], reverse("papers:topic", args=[edition.slug, slug]))
-        for pk, slug, name, *_ in rows
-        if pk in totals
+        TopicCount(slug, name, number, reverse("papers:topic", args=[edition.slug, slug]))
+        for (_position, name, _key, slug), number in sorted(totals.items())
     ]
 
 
