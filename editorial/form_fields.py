@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Any, cast
 
 from django import forms
 from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect, RelatedFieldWidgetWrapper
 from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.db.models import Model, Q, QuerySet
 from django.utils import dateformat, timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +20,10 @@ from content import times
 from content.request_keys import parse_key
 from editorial.current_edition import get_working_edition
 
+# The input for names beside a choice, for browsers without JavaScript, and the mark of its value.
+TYPED_SUFFIX, TYPED = "-typed", "typed:"
+# Fields whose text names a row, and the most rows that an error lists.
+TYPED_FIELDS, MAX_FOUND = ("name", "title", "label", "uid", "slug"), 10
 SKIPPED_TIME = _("Clocks in %(zone)s go forward on %(day)s and skip %(time)s. Enter another time.")
 REPEATED_TIME = _("Clocks in %(zone)s go back on %(day)s, so %(time)s occurs twice. Enter another time.")
 
@@ -93,14 +101,48 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
         vars(getattr(self.widget, "widget", self.widget))["known_rows"] = rows
 
     def to_python(self, value: object) -> Model | None:
+        if isinstance(value, str) and value.startswith(TYPED):
+            return self.find_typed(value.removeprefix(TYPED))
         return self.known_rows.get(str(value)) or super().to_python(value)
+
+    def find_typed(self, text: str) -> Model | None:
+        """Return the row of a typed name or "#" and key. Raises `ValidationError` unless exactly one fits."""
+        rows = cast(QuerySet[Any], self.queryset)
+        widget, edition = getattr(self.widget, "widget", self.widget), get_working_edition()
+        if getattr(widget, "is_limited", False) and edition and edition.pk:
+            rows = rows.filter(edition=edition.pk)
+        fields = {field.name for field in rows.model._meta.concrete_fields}
+        names = [name for name in TYPED_FIELDS if name in fields]
+
+        def matching(lookup: str) -> list[Any]:
+            conditions = [Q(**{f"{name}__{lookup}": text}) for name in names]
+            return [*rows.filter(reduce(or_, conditions))[: MAX_FOUND + 1]] if conditions else []
+
+        if text.startswith("#"):
+            found = [*rows.filter(pk=parse_key(text[1:]) or 0)]
+        else:
+            found = matching("iexact") or matching("icontains")
+        if len(found) == 1:
+            row: Model = found[0]
+            return row
+        if not found:
+            raise ValidationError(
+                _("Nothing that can be chosen here is called “%(text)s”."), params={"text": text}
+            )
+        choices = ", ".join(f"#{row.pk} {self.label_from_instance(row)}" for row in found[:MAX_FOUND])
+        raise ValidationError(
+            _("Several fit. Type the number of one: %(choices)s"), params={"choices": choices}
+        )
 
     def label_from_instance(self, obj: Model) -> str:
         return self.choice_label(obj)
 
 
 class EditionSelect(AutocompleteSelect):
-    """An autocomplete select, limited to rows of the working edition if the rows have editions."""
+    """An autocomplete select, limited to rows of the working edition if the rows have editions.
+
+    Without JavaScript, a name or number is typed into an input beside it.
+    """
 
     known_rows: Mapping[str, Model] = {}
     is_limited = False
@@ -111,6 +153,24 @@ class EditionSelect(AutocompleteSelect):
         address = super().get_url()
         edition = get_working_edition()
         return f"{address}?edition={edition.pk}" if self.is_limited and edition and edition.pk else address
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        typed = value.removeprefix(TYPED) if isinstance(value, str) and value.startswith(TYPED) else ""
+        return super().render(name, value, attrs, renderer) + format_html(
+            '<noscript><input name="{0}{1}" value="{2}" aria-label="{3}" placeholder="{3}"></noscript>',
+            name,
+            TYPED_SUFFIX,
+            typed,
+            gettext("Or type a name, or # and a number"),
+        )
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        typed = data.get(f"{name}{TYPED_SUFFIX}", "").strip()
+        return f"{TYPED}{typed}" if typed else super().value_from_datadict(data, files, name)
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        is_typed = f"{name}{TYPED_SUFFIX}" in data
+        return not is_typed and super().value_omitted_from_data(data, files, name)
 
     def build_attrs(
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
