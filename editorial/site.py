@@ -33,7 +33,7 @@ from editorial.current_edition import (
     editions_for,
     requested_edition,
 )
-from editorial.desk import ADD_LINKS, desk_context
+from editorial.desk import ADD_LINKS, OPEN, desk_context, switch_state
 from editorial.desk_search import desk_search
 from editorial.first_steps import hide_steps, open_steps
 from editorial.history_views import take_back_view
@@ -99,6 +99,7 @@ class DeskSite(AccountPages):
         ordered = sorted(ADD_LINKS, key=attrgetter("position"))
         links = [link for link in ordered if link.is_open_to(access, edition)]
         return {
+            "is_public": switch_state(edition.public_from, timezone.now()) == OPEN,
             "may_preview": access.may("preview", get_edition_model(), edition),
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
             "publish_links": [(link.label, link.address(edition)) for link in links if link.publishes],

@@ -30,7 +30,7 @@ from content.history.timeline import field_label
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, format_moment, working_on
-from editorial.desk import open_checks, switches
+from editorial.desk import OPEN, open_checks, switch_state, switches
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
 
@@ -159,6 +159,7 @@ class PublishPage:
         title = gettext("Publish: %(edition)s") % {"edition": edition}
         context = self.model_admin.page_context(self.request, title) | {
             "edition": edition,
+            "is_public": switch_state(edition.public_from, now) == OPEN,
             "form": form,
             "media": self.model_admin.media + form.media,
             "part": part,
