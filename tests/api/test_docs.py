@@ -74,7 +74,7 @@ def test_page_lists_writable_fields_and_error_codes(client: Client) -> None:
     writable = {chapter["name"]: {line["name"] for line in chapter["written"]} for chapter in chapters()}
 
     assert {"title", "authors", "status"} <= writable["papers"]
-    assert sorted(name for name in writable if not writable[name]) == ["conferences", "editions", "releases"]
+    assert sorted(name for name in writable if not writable[name]) == ["conferences", "editions"]
     assert set(map(str, CODES)) <= set(page.texts("dt"))
 
 
