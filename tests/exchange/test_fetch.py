@@ -15,6 +15,7 @@ from exchange.jobs import fetch as fetching
 from exchange.jobs.fetch import FetchPolicy, fetch, fetch_file
 from exchange.problems import ProgramError
 from papers.models import Paper
+from tests import factories as make
 from tests.exchange.fake_site import NOTES, FakeSite
 from tests.exchange.programs import program
 
@@ -204,7 +205,9 @@ def test_command_fetches_with_the_token_from_a_file(
         ("openreview", {"from_url": "https://x.org"}, "https://x.org: Programs are fetched only from: "),
     ],
 )
+@pytest.mark.django_db
 def test_command_error_starts_with_the_reason(fmt: str, options: dict[str, str], message: str) -> None:
+    make.make_edition()
     err = StringIO()
     with pytest.raises(CommandError, match=r"Nothing was imported\."):
         call_command("import_program", fmt, **options, edition="2021", no_progress=True, stderr=err)
