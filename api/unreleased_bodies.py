@@ -11,11 +11,9 @@ from content.array_lookup import AnyOf
 from content.row_values import relation_targets
 from schedule.models import UnreleasedChange
 from schedule.unreleased.conflicts import MINE, THEIRS
-from schedule.unreleased.models import waiting_model
+from schedule.unreleased.models import PART_OWNERS, waiting_model
 
 NAME = "unreleased-changes"
-# People are rows of their session or talk.
-OWNERS = {"role": "session", "speaker": "presentation"}
 RESOURCES_BY_MODEL = {resource.model: resource for resource in RESOURCES.values()}
 
 type Address = dict[str, str]
@@ -53,7 +51,7 @@ class ChangeSerializer(serializers.ModelSerializer[UnreleasedChange]):
         return content
 
     def get_row(self, change: UnreleasedChange) -> dict[str, Any]:
-        name = OWNERS.get(change.target, change.target)
+        name = PART_OWNERS.get(change.target, change.target)
         row = change.row if name == change.target else getattr(change.row, name)
         resource = RESOURCES_BY_MODEL[type(row)]
         url = resource.url(change.edition.slug, row.uid)

@@ -51,8 +51,6 @@ LEADER_ROLES = ("chair", "moderator")
 # The maximum number of talks of a session that a page lists; it links to the others.
 MAX_LISTED_TALKS = 100
 
-# Canceled sessions are public, and marked as such, because visitors search for them.
-
 
 def session_published(prefix: str, at: datetime | None) -> Q:
     """Return the condition that the session at `prefix` (such as "session__") is public."""

@@ -31,7 +31,8 @@ from content.unreleased.plan import Columns, change_model, column_of, target_nam
 from content.unreleased.timing import hides_with_release, publishes_now
 
 DRAFT, ADDED, REMOVED = "draft", "added", plan.REMOVED
-# The statuses with which a row is public.
+# The statuses with which a row is public. Canceled sessions are, and are marked as such, because visitors
+# search for them.
 PUBLIC_STATUSES = ("published", "cancelled")
 # The status of a change waits if it makes a row public, or cancels it or not. Others are set at once.
 STATUS = "status"

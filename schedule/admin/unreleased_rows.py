@@ -21,14 +21,12 @@ from editorial.history_views import may_take_back
 from schedule.admin.clashes import clash_context
 from schedule.models import UnreleasedChange
 from schedule.unreleased.conflicts import MINE, THEIRS, Conflict, attach_rows, find_conflicts
-from schedule.unreleased.models import TARGETS, OnRelease, is_new, waiting_model
+from schedule.unreleased.models import PART_OWNERS, TARGETS, OnRelease, is_new, waiting_model
 from schedule.unreleased.new_clashes import changed_by_release
 
 CHANGES_PER_PAGE = 100
 MAX_LISTED_CLASHES = 50
 MAX_LISTED_SETS = 100
-# People are on the form of their session or talk.
-FORM_OWNERS = {"role": "session", "speaker": "presentation"}
 # The prefix of the names of the choices between conflicting values in the form.
 CHOICE = "choice-"
 NEW, CHANGED, REMOVED, CANCELLED = _("New"), _("Changed"), _("Removed"), _("Canceled")
@@ -45,7 +43,8 @@ def verb_of(change: UnreleasedChange) -> str:
 def form_address(change: UnreleasedChange) -> str:
     """Return the address of the form that shows the row."""
     name, key = change.target, change.target_key
-    if owner := FORM_OWNERS.get(name):
+    # People are on the form of their session or talk.
+    if owner := PART_OWNERS.get(name):
         name, key = owner, getattr(change.row, f"{owner}_id")
     meta = waiting_model(name)._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[key])

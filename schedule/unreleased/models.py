@@ -21,6 +21,8 @@ from content.unreleased.diversion import ADDED, PUBLIC_STATUSES
 
 # The foreign keys of a change to its row, of which exactly one is set.
 TARGETS = ("session", "presentation", "role", "speaker", "paper")
+# People belong to a session or talk, by the foreign key of the same name.
+PART_OWNERS = {"role": "session", "speaker": "presentation"}
 
 
 class OnRelease(models.TextChoices):
