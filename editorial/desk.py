@@ -86,12 +86,16 @@ CHECKS: list[RowCount] = []
 
 @dataclass(frozen=True, slots=True)
 class AddLink:
-    """A link to a page that creates rows in the edition; `publishes`: visitors see them at once."""
+    """A link to a page that creates rows in the edition; `publishes`: visitors see them at once.
+
+    `fills_edition`: the page creates a whole program, with which an empty edition can begin.
+    """
 
     model: type[Model]
     label: Text
     page: str
     publishes: bool = False
+    fills_edition: bool = False
     position: int = 50
     # Replaces the check for permission to add rows of the model.
     may: Callable[[Access, Edition], bool] | None = None

@@ -102,6 +102,7 @@ class DeskSite(AccountPages):
             "is_public": switch_state(edition.public_from, timezone.now()) == OPEN,
             "may_preview": access.may("preview", get_edition_model(), edition),
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
+            "import_url": next((link.address(edition) for link in links if link.fills_edition), ""),
             "publish_links": [(link.label, link.address(edition)) for link in links if link.publishes],
             "add_links": [(link.label, link.address(edition)) for link in links if not link.publishes],
         }

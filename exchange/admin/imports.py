@@ -93,7 +93,9 @@ def job_context(job: ImportJob) -> dict[str, object]:
     }
 
 
-ADD_LINKS.append(AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add", position=50))
+ADD_LINKS.append(
+    AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add", fills_edition=True, position=50)
+)
 
 
 @admin.register(ImportJob)

@@ -286,7 +286,12 @@ class PlanPage[S: Edition | Session](ABC):
         context: dict[str, Any],
         status: int = 200,
     ) -> HttpResponse:
-        context = {"edition": edition, "editions": visible_rows(model_admin, request, Edition), **context}
+        context = {
+            "edition": edition,
+            "editions": visible_rows(model_admin, request, Edition),
+            "may_add_session": access_for(request).may_all_rows("add", Session, edition),
+            **context,
+        }
         page_context = model_admin.page_context(request, title, **context)
         with working_on(edition):
             template = f"admin/schedule/{cls.name}.html"

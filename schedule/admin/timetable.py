@@ -176,7 +176,6 @@ class TimetablePage(EditionPage):
             "signed_marks": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown_rows}}),
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in day_rows),
-            "may_add": access_for(self.request).may_all_rows("add", Session, self.edition),
         }
 
 
