@@ -242,8 +242,8 @@ class ParsedAuthor:
 def parse_authors(cell: str, *, is_family_first: bool = False) -> list[ParsedAuthor]:
     """Return the authors of a cell in order. If there is only an e-mail address the name is empty.
 
-    Placeholders such as TBA and "et al." are nobody. `is_family_first`: other cells of the column have names
-    such as `Zed, Mia`, so that a single one of them is no two people.
+    Placeholders such as TBA and "et al." are left out. `is_family_first`: other cells of the column have
+    names such as `Zed, Mia`, so that a single one of them is no two people.
     """
     text, affiliation_by_number = split_numbered(_plain_line(cell))
     text = ET_AL.sub("", text)
@@ -262,7 +262,7 @@ def parse_authors(cell: str, *, is_family_first: bool = False) -> list[ParsedAut
 
 
 def note_placeholders(cell: str, where: Where, findings: Findings) -> None:
-    """Note what `parse_authors` leaves out of a cell because it names nobody."""
+    """Note the placeholders that `parse_authors` leaves out of a cell."""
     for piece in split_outside_parentheses(_plain_line(cell), ";\n|,"):
         if piece.strip() and (is_placeholder(piece) or ET_AL.search(piece)):
             note_placeholder(piece, where, findings)

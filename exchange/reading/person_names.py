@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from exchange.problems import Findings, Where, short
 from exchange.reading.values import tidy
 
-# What is written where nobody, or no room, is known. Compared as a whole.
+# What is written where no person, or no room, is known. Compared as a whole.
 PLACEHOLDER = re.compile(
     r"(t\.?b\.?[adc]|none|null|n\.?/?a\.?|nil|unknown|various|others?|and others|[-–—?…]+|"
     r"to be (announced|confirmed|determined|decided))\W*\Z",
@@ -72,7 +72,7 @@ def is_homonym_number(text: str) -> bool:
 
 
 def note_placeholder(text: str, where: Where, findings: Findings) -> None:
-    """Note that a text such as TBA names nobody, or that a list of authors is not complete."""
+    """Note that a text such as TBA is no name, or that a list of authors is not complete."""
     if ET_AL.search(text):
         findings.note("doubt", where, gettext("The list of people ends in “et al.”: it is not complete."))
     else:

@@ -1,4 +1,4 @@
-"""Limits on new agendas, and the removal of agendas that nobody uses."""
+"""Limits on new agendas, and the removal of unused agendas."""
 
 import time
 from contextlib import suppress
@@ -18,7 +18,7 @@ from schedule.following import Agenda, AgendaStar
 MAX_PER_ADDRESS = 60
 MAX_PER_NETWORK = 600
 MAX_ON_SITE = 20_000
-# For how long an agenda without stars, and one with stars, is kept after its last use.
+# How long after its last use an agenda without stars, and one with stars, is removed.
 EMPTY_AGE = timedelta(days=1)
 UNUSED_AGE = timedelta(days=365)
 # A use is recorded if the last one is older, so that reading seldom writes.
@@ -59,7 +59,7 @@ def remove_if_due(at: datetime) -> None:
 
 
 def remove_unused(at: datetime) -> int:
-    """Remove agendas without a star and those that nobody used for a year; return their number."""
+    """Remove agendas without a star and those unused for a year; return their number."""
     total = 0
     while count := remove_batch(at):
         total += count

@@ -94,7 +94,7 @@ def chair_roles(row: SiteRow) -> tuple[RoleRecord, ...]:
 
 
 def added_chairs(roles: Iterable[RoleRecord], row: SiteRow) -> tuple[RoleRecord, ...]:
-    """Return the chairs of a row that are not yet among these roles of its session."""
+    """Return the chairs of a row that these roles of its session do not have yet."""
     names = {role.person.name for role in roles if role.role == "chair"}
     return tuple(role for role in chair_roles(row) if role.person.name not in names)
 

@@ -107,7 +107,7 @@ def _read_room(row: JsonObject) -> str:
 
 
 def _read_author(row: JsonObject) -> EventAuthor | None:
-    """Return an author; nobody for a placeholder such as TBA."""
+    """Return an author; `None` for a placeholder such as TBA."""
     name = _read_line(row, "fullname", gettext("The author's name is missing."))
     if is_placeholder(name):
         note_placeholder(name, row.where, row.findings)

@@ -91,7 +91,7 @@ class BylineReader:
         return authors
 
     def _author_of_column(self, cell: str, row: Row) -> ParsedAuthor:
-        """Return the one author of a cell, affiliations in parentheses; nobody for a placeholder."""
+        """Return the one author of a cell, affiliations in parentheses; without a name for a placeholder."""
         return ParsedAuthor("") if self._is_nobody(cell, row) else _parse_author(cell)
 
     def _is_nobody(self, text: str, row: Row) -> bool:

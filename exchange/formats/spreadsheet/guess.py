@@ -112,7 +112,7 @@ class Guess:
         self._choose(_fields_of_cells, can_hold)
         self._drop_parts_of_names()
         if "authors" in self.names:
-            # Beside the authors, one name is that of whoever filled in a form.
+            # Beside the authors, one name is that of the person who filled in a form.
             self.names = ["" if name == "name" else name for name in self.names]
         return self.names
 

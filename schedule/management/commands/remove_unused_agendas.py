@@ -8,7 +8,7 @@ from schedule.agenda.upkeep import remove_unused
 
 class Command(BaseCommand):
     help = (
-        "Remove agendas without a star after a day, and those that nobody opened for a year. New agendas do "
+        "Remove agendas without a star after a day, and those not opened for a year. New agendas do "
         "so too: this is for a site where none comes."
     )
 
