@@ -13,7 +13,7 @@ from accounts.roles import Role
 from tests.access.world import World
 from tests.factories import make_edition
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 LINK = re.compile(r'<a\b[^>]*?\shref="([^"#]+)', re.DOTALL)
 # Parameters that only sort, narrow or page a list.
