@@ -10,7 +10,7 @@ from exchange.reading.values import tidy
 
 # What is written where no person, or no room, is known. Compared as a whole.
 PLACEHOLDER = re.compile(
-    r"(t\.?b\.?[adc]|none|null|n\.?/?a\.?|nil|unknown|various|others?|and others|[-–—?…]+|"
+    r"(t\.?b\.?[adc]|none|null|n\.?/?a\.?|nil|unknown|various|others?|and others|"
     r"to be (announced|confirmed|determined|decided))\W*\Z",
     re.IGNORECASE,
 )

@@ -36,9 +36,9 @@ PAYLOADS = (
 COMPUTED_MODELS = {
     "accounts.accountsession", "content.changeset", "people.comparison", "contenttypes.contenttype",
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
+    "operations.derivedtextversion",
     "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
     "content.invalidation", "content.siterevision", "search.word", "people.likelynamesake",
-    "schedule.pendingchanges", "schedule.workingcopy",
 }  # fmt: skip
 COMPUTED_FIELDS = {
     "model",

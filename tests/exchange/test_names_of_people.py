@@ -203,14 +203,14 @@ def test_trap_43_single_author_is_read_as_in_the_other_rows() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["TBA", "tbd", "T.B.A.", "N/A", "n/a", "none", "-", "…", "et al.", "To be announced"]
-)
+@pytest.mark.parametrize("text", ["TBA", "tbd", "T.B.A.", "N/A", "n/a", "none", "et al.", "To be announced"])
 def test_placeholder_is_nobody(text: str) -> None:
     assert is_placeholder(text)
 
 
-@pytest.mark.parametrize("text", ["Nan", "Ann None", "Ng", "Na Li", "Otherson", "An Other", "A. Null"])
+@pytest.mark.parametrize(
+    "text", ["Nan", "Ann None", "Ng", "Na Li", "Otherson", "An Other", "A. Null", "-", "…"]
+)
 def test_unusual_name_is_somebody(text: str) -> None:
     assert not is_placeholder(text)
 
