@@ -29,7 +29,8 @@ MAX_SYMBOLS = 2
 SYMBOL_NAMES = {"∇": "nabla", "∂": "partial"}
 SYMBOL = re.compile("[∇∂]")
 # Words that a hyphen, dot or slash connects: people also type them as one.
-COMPOUND = re.compile(r"[a-z0-9]+(?:[-._/][a-z0-9]+)+")
+# They begin where a word does and give nothing back: a word of 100,000 letters is read once.
+COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]++(?:[-._/][a-z0-9]++)+")
 MAX_PARTS = 4
 MIXED_WORD = re.compile(r"\b(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]+\b")
 # `12e3a` is two words, because PostgreSQL's parser reads a number in it.

@@ -1,4 +1,7 @@
+import time
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -77,3 +80,26 @@ def test_word_positions_refer_to_the_original_text() -> None:
     words = [(position.word, source[position.start : position.end]) for position in word_positions(source)]
 
     assert words == [("ein", "Ein"), ("strassenname", "Straßenname"), ("xue", "学"), ("xi", "习")]
+
+
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of the fastest of three calls."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    "part", ["x", "1", "a1", "1e", "a-", "a.b/", "-", "é", "e\u0301", "κ", "ж", "あ", "한", "'", "∇"]
+)
+def test_long_words_take_no_longer_than_short_ones(part: str) -> None:
+    size = 30_000
+    usual = ("word-list of GPT-4 and café " * size)[:size]
+    long = (part * size)[:size]
+
+    reads: list[Callable[[str], object]] = [lambda text: fold_texts([text]), fold_words, word_positions]
+    for read in reads:
+        assert cpu_seconds(partial(read, long)) < 20 * cpu_seconds(partial(read, usual))
