@@ -67,17 +67,15 @@ def validate_picture(file: ImageFieldFile) -> None:
         raise ValidationError(_("This picture is larger than 20 MB. Upload a smaller one."))
     file.seek(0)
     try:
-        with Image.open(file) as image:
-            image_format, pixels = image.format, image.width * image.height
-            if image_format in FORMATS and pixels <= MAX_PIXELS:
+        with Image.open(file, formats=FORMATS) as image:
+            pixels = image.width * image.height
+            if pixels <= MAX_PIXELS:
                 # Truncated files raise an error only when they are decoded.
                 image.load()
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValidationError(_("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")) from error
     finally:
         file.seek(0)
-    if image_format not in FORMATS:
-        raise ValidationError(_("Upload a JPEG, PNG, WebP or AVIF file."))
     if pixels > MAX_PIXELS:
         raise ValidationError(_("This picture has more than 50 million pixels. Upload a smaller one."))
 
@@ -95,7 +93,7 @@ def store_copies(file: ImageFieldFile) -> None:
     missing = [name for name in copy_names(f"{folder}{digest}") if not file.storage.exists(name)]
     if not missing:
         return
-    with Image.open(BytesIO(content)) as original:
+    with Image.open(BytesIO(content), formats=FORMATS) as original:
         # Let JPEG files be decoded at a lower resolution, if that is large enough.
         original.draft("RGB", (max(MAX_COPY_BYTES), max(MAX_COPY_BYTES)))
         image = ImageOps.exif_transpose(original).convert("RGB")

@@ -21,6 +21,11 @@ class Source:
     content: bytes
 
 
+def total_size(sources: Sequence[Source]) -> int:
+    """Return how many bytes the files have together."""
+    return sum(len(source.content) for source in sources)
+
+
 def split_last_word(name: str) -> tuple[str, str]:
     """Split a name into given and family names at its last space."""
     given, _, family = name.rpartition(" ")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from typing import Self
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -105,13 +106,51 @@ PROBLEMS_SHOWN = 50
 PROBLEMS_COUNTED = 10_000
 
 
-class Findings:
-    """Problems and notes of one file. Problems beyond fifty are only counted; 10,000 more stop reading."""
+# What the files of an import may take in memory as rows, cells, values and notes, by their size.
+BASE_MEMORY, MEMORY_PER_BYTE, MAX_MEMORY = 120_000_000, 10, 1_000_000_000
+# A step takes about two microseconds: an element of a workbook, for example.
+BASE_STEPS = 2_000_000
+# What a note takes in memory.
+NOTE_BYTES = 500
 
-    def __init__(self) -> None:
+
+class Findings:
+    """Problems and notes of one import. Problems beyond fifty are only counted; 10,000 more stop reading.
+
+    It also limits what the files may expand to: `size` is how many bytes they have together. Readers call
+    `spend_memory` and `spend_steps` while they expand something.
+    """
+
+    def __init__(self, size: int = 0) -> None:
         self._problems: list[Problem] = []
         self._more = 0
         self._notes: dict[Note, None] = {}
+        self.max_memory = min(BASE_MEMORY + MEMORY_PER_BYTE * size, MAX_MEMORY)
+        self._memory_left, self._steps_left = self.max_memory, BASE_STEPS + size
+
+    def spend_memory(self, size: int, where: Where) -> None:
+        """Count bytes of memory. Raises `ProgramError` when the files take too much for their size."""
+        self._memory_left -= size
+        if self._memory_left < 0:
+            message = gettext(
+                "Up to here, the file expands to more than %(megabytes)d MB in memory, which is too much for "
+                "its size. Delete empty and repeated rows and values, or split the file."
+            )
+            self._stop(where, message % {"megabytes": self.max_memory // 1_000_000})
+
+    def spend_steps(self, count: int, where: Where) -> None:
+        """Count steps of work. Raises `ProgramError` when the files take too many for their size."""
+        self._steps_left -= count
+        if self._steps_left < 0:
+            message = gettext(
+                "Up to here, the file holds more than is reasonable for its size. Delete empty rows, columns "
+                "and formats, or save the table as CSV."
+            )
+            self._stop(where, message)
+
+    def _stop(self, where: Where, message: str) -> None:
+        self._problems.insert(0, Problem(where, "", message))
+        self.raise_problems()
 
     def problem(self, where: Where, field: str, message: str, /, **values: object) -> None:
         """Report that something is wrong; `values` fill the placeholders of the message."""
@@ -130,6 +169,7 @@ class Findings:
         self.problem(where, field, f"{message}{did_you_mean(name, known_names)}")
 
     def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
+        self.spend_memory(NOTE_BYTES, where)
         self._notes[Note(kind, where, message % values if values else message, message)] = None
 
     @property
@@ -172,9 +212,14 @@ class Findings:
             self.raise_problems()
 
 
+# The number of names that are compared with a misspelled one, each for up to a tenth of a millisecond.
+MAX_COMPARED_NAMES = 2_000
+
+
 def closest_name(name: str, known_names: Iterable[str]) -> str:
-    """Return the known name most similar to a misspelled one, or an empty text."""
-    folded = {known_name.lower(): known_name for known_name in known_names}
+    """Return the known name most similar to a misspelled one among the first 2,000, or an empty text."""
+    compared_names = islice(known_names, MAX_COMPARED_NAMES)
+    folded = {known_name[:100].lower(): known_name for known_name in compared_names}
     matches = get_close_matches(name[:100].lower(), folded, n=1)
     return folded[matches[0]] if matches else ""
 

@@ -14,6 +14,8 @@ MAX_SIZE_PIXELS = 320, 240
 # The first screen of a list shows about a dozen thumbnails.
 MAX_BYTES = 7_000
 QUALITIES = 80, 60, 40, 20, 10
+# Pillow also reads formats that run other programs, such as EPS.
+FORMATS = "JPEG", "PNG", "WEBP", "AVIF", "GIF"
 MAX_MEMORY_BYTES = 1_000_000_000
 MAX_SECONDS = 20
 
@@ -31,7 +33,7 @@ def thumbnail(content: bytes) -> bytes:
     if content.startswith(b"%PDF"):
         image = first_page(content)
     else:
-        image = ImageOps.exif_transpose(Image.open(io.BytesIO(content)))
+        image = ImageOps.exif_transpose(Image.open(io.BytesIO(content), formats=FORMATS))
     if "A" in image.getbands() or "transparency" in image.info:
         transparent = image.convert("RGBA")
         image = Image.new("RGB", transparent.size, "white")

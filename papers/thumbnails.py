@@ -77,7 +77,7 @@ def _prefix(source: str) -> str:
 
 def store_thumbnail(source: str, content: bytes) -> str:
     """Store the thumbnail of a stored file, and return its name."""
-    with Image.open(io.BytesIO(content)) as image:
+    with Image.open(io.BytesIO(content), formats=["WEBP"]) as image:
         width, height = image.size
     digest = blake2b(content, digest_size=8).hexdigest()
     name = f"{_prefix(source)}{digest}-{width}x{height}.webp"

@@ -35,6 +35,8 @@ ELEMENTS = (
 )
 # A person is at depth 6: schedule, day, room, event, persons, person. The rest is for unknown elements.
 MAX_DEPTH = 12
+# What an element takes, and its attributes, in memory; and in time.
+ELEMENT_BYTES, ATTRIBUTES_BYTES, ELEMENT_STEPS = 400, 150, 10
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -48,7 +50,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | None:
     """Return the content in the structure of `schedule.json`; report a file that cannot be read."""
     try:
-        root = _parse_xml(source.content)
+        root = _parse_xml(source, findings)
     except DefusedXmlException:
         message = gettext("The file declares a document type or entities, which are not read. Take them out.")
     except ParseError as error:
@@ -76,12 +78,16 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
     return None
 
 
-def _parse_xml(content: bytes) -> Element | None:
+def _parse_xml(source: Source, findings: Findings) -> Element | None:
     """Return the tree, or None as soon as it is too deep."""
-    depth, root = 0, None
-    for event, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
+    depth, root, where = 0, None, Where(source.name)
+    for event, element in iterparse(io.BytesIO(source.content), events=("start", "end"), forbid_dtd=True):
         depth += 1 if event == "start" else -1
         root = element if root is None else root
+        if event == "start":
+            attributes_size = ATTRIBUTES_BYTES * (len(element.attrib) + 1) if element.attrib else 0
+            findings.spend_memory(ELEMENT_BYTES + attributes_size, where)
+            findings.spend_steps(ELEMENT_STEPS, where)
         if depth > MAX_DEPTH:
             return None
     return root

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, Page, Pages, Source
+from exchange.files import Context, Format, Page, Pages, Source, total_size
 from exchange.problems import Findings, Where, short
 from exchange.reading.links import MAX_MATERIAL_URL_CHARS, is_web_address
 from exchange.reading.papers import (
@@ -282,7 +282,7 @@ def _bibtex_field(entry: str, name: str) -> str:
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read files of notes, each with or without `{"notes": […]}` around them."""
-    findings = Findings()
+    findings = Findings(total_size(sources))
     reader = NoteReader(findings)
     total = 0
     for source in sources:

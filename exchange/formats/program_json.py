@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange import records
-from exchange.files import Context, Format, OutputFile, Source
+from exchange.files import Context, Format, OutputFile, Source, total_size
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import (
     describe_place,
@@ -50,7 +50,7 @@ KNOWN_KEYS = ("format", "version", *HEAD_RECORDS, *LIST_RECORDS)
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file. References are not resolved here, but by the loader."""
-    findings, program = Findings(), Program()
+    findings, program = Findings(total_size(sources)), Program()
     source = require_single_file(sources, findings)
     content = read_object(source, findings) if source else None
     if source and content is not None and _has_valid_header(content, source, findings):

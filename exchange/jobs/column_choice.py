@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from exchange.files import Context, Source
+from exchange.files import Context, Source, total_size
 from exchange.formats.spreadsheet import read_tables
 from exchange.formats.spreadsheet.bundles import unpack_tables
 from exchange.formats.spreadsheet.columns import MAX_GUESS_ROWS, guess_columns
@@ -177,16 +177,20 @@ class ColumnChoice:
 
 def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
     """Read the tables of a job with the settings of an earlier choice. Use stored columns, or guess them."""
-    findings = Findings()
+    sources = uploads.sources(job)
+    findings = Findings(total_size(sources))
     earlier_tables = {table.key: table for table in (earlier.tables if earlier else ())}
     dialects = {table.file: TextDialect(table.separator, table.encoding) for table in earlier_tables.values()}
-    grids = read_grids(
-        unpack_tables(uploads.sources(job), findings),
-        findings,
-        dialects=dialects,
-        max_rows=MAX_GUESS_ROWS,
-        any_encoding=True,
-    )
+    grids: list[Grid] = []
+    problems: list[str] = []
+    try:
+        tables_of_files = unpack_tables(sources, findings)
+        grids = read_grids(
+            tables_of_files, findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
+        )
+        findings.raise_problems()
+    except ProgramError as error:
+        problems = [f"{problem.where}: {problem.message}" for problem in error.problems]
     mappings = saved_mappings(job.edition)
     for grid in grids:
         leave_out_rows(grid, (), Findings())
@@ -199,11 +203,6 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
             for table in tables[:1]:
                 table.is_wanted = True
     is_ours = bool(tables) and all(_is_own_export(table) for table in tables if table.is_wanted)
-    problems: list[str] = []
-    try:
-        findings.raise_problems()
-    except ProgramError as error:
-        problems = [f"{problem.where}: {problem.message}" for problem in error.problems]
     return ColumnChoice(tables, earlier.is_markdown if earlier else is_ours, problems)
 
 

@@ -1,19 +1,20 @@
 """Fetch a program from another site, page by page, with timeouts, retries and progress.
 
-Only hosts of the policy are requested, and no private addresses. Names are resolved and checked here, and the
+Only hosts of the policy are requested, and only public addresses. Names are resolved and checked here, and the
 connection uses the checked address. Redirects are not followed.
 """
 
 import http.client
-import ipaddress
 import math
 import socket
 import ssl
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from threading import Timer
 from urllib.parse import SplitResult, urlsplit
 
 from django.utils.encoding import iri_to_uri
@@ -21,6 +22,7 @@ from django.utils.translation import gettext, ngettext
 
 from exchange.files import MAX_BYTES, MEGABYTE, Pages, Source
 from exchange.imports.compare import ProgressCallback
+from exchange.jobs.public_hosts import is_public
 from exchange.problems import ProgramError, program_error
 
 MAX_TRIES = 5
@@ -35,6 +37,7 @@ CHUNK_BYTES = 65_536
 class FetchPolicy:
     """Allowed hosts and time limits of requests. `is_local` allows private addresses and plain HTTP.
 
+    `timeout` limits each pause of a response, `page_seconds` a response from the connection to its last byte.
     `deadline` ends all requests; it is in seconds of `time.monotonic()`.
     """
 
@@ -131,10 +134,10 @@ def _reason(error: Exception) -> str:
 def _request(url: str, policy: FetchPolicy) -> bytes:
     parts = urlsplit(url)
     address = _checked_address(parts, url, policy)
-    timeout = min(policy.timeout, policy.deadline - time.monotonic())
-    if timeout <= 0:
+    seconds = min(policy.page_seconds, policy.deadline - time.monotonic())
+    if seconds <= 0:
         raise TimeoutError
-    connection = _Connection(parts, address, timeout)
+    connection = _Connection(parts, address, min(policy.timeout, seconds))
     headers = {
         "Accept": "application/json, */*;q=0.5",
         "Accept-Encoding": "identity",
@@ -142,10 +145,23 @@ def _request(url: str, policy: FetchPolicy) -> bytes:
     }
     if policy.token:
         headers["Authorization"] = f"Bearer {policy.token}"
+    # A site that sends its answer byte by byte is within the timeout at each byte, also in the headers.
+    end = Timer(seconds, connection.abort)
+    end.daemon = True
+    end.start()
     try:
         connection.request("GET", iri_to_uri(f"{parts.path or '/'}?{parts.query}"), headers=headers)
-        return _read_body(connection.getresponse(), url, policy)
+        content = _read_body(connection.getresponse(), url, policy)
+        if connection.is_aborted:
+            # Without a stated length, the end of the connection looks like the end of the response.
+            raise TimeoutError
+        return content
+    except (OSError, ValueError, http.client.HTTPException):
+        if connection.is_aborted:
+            raise TimeoutError from None
+        raise
     finally:
+        end.cancel()
         connection.close()
 
 
@@ -167,14 +183,12 @@ def _read_body(response: http.client.HTTPResponse, url: str, policy: FetchPolicy
         raise _fetch_error(
             url, gettext("The site responded with %(status)s. Check the address."), status=status
         )
-    deadline, content = min(time.monotonic() + policy.page_seconds, policy.deadline), bytearray()
+    content = bytearray()
     while chunk := response.read1(CHUNK_BYTES):
         content += chunk
         if len(content) > policy.max_bytes:
             message = gettext("The response is larger than %(value)s MB.")
             raise _fetch_error(url, message, value=policy.max_bytes // MEGABYTE)
-        if time.monotonic() > deadline:
-            raise TimeoutError
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)
     return bytes(content)
@@ -213,10 +227,10 @@ def _checked_address(parts: SplitResult, url: str, policy: FetchPolicy) -> str:
         raise _fetch_error(url, gettext("The port in the address is not a number.")) from None
     address_infos = socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)
     addresses = [str(entry[4][0]) for entry in address_infos]
-    private_addresses = [address for address in addresses if not ipaddress.ip_address(address).is_global]
-    if private_addresses and not policy.is_local:
-        message = gettext("%(host)s resolves to %(inside)s, a private address. Nothing was fetched.")
-        raise _fetch_error(url, message, host=host, inside=private_addresses[0])
+    other_addresses = [address for address in addresses if not is_public(address)]
+    if other_addresses and not policy.is_local:
+        message = gettext("%(host)s resolves to %(inside)s, which isn’t a public host. Nothing was fetched.")
+        raise _fetch_error(url, message, host=host, inside=other_addresses[0])
     return addresses[0]
 
 
@@ -225,11 +239,29 @@ class _Connection(http.client.HTTPConnection):
 
     def __init__(self, parts: SplitResult, address: str, timeout: float) -> None:
         self.address, self.is_secure = address, parts.scheme == "https"
+        self.is_aborted = False
+        # `sock` is None while the last response of a connection is read.
+        self.open_socket: socket.socket | None = None
         port = parts.port or (443 if self.is_secure else 80)
         super().__init__(parts.hostname or "", port, timeout=timeout)
 
     def connect(self) -> None:
         plain_socket = socket.create_connection((self.address, self.port), self.timeout)
-        self.sock = plain_socket
+        self.sock = self.open_socket = plain_socket
         if self.is_secure:
-            self.sock = ssl.create_default_context().wrap_socket(plain_socket, server_hostname=self.host)
+            context = ssl.create_default_context()
+            secure_socket = context.wrap_socket(
+                plain_socket, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self.sock = self.open_socket = secure_socket
+            secure_socket.do_handshake()
+        if self.is_aborted:
+            raise TimeoutError
+
+    def abort(self) -> None:
+        """End the connection from another thread, which waits for it."""
+        self.is_aborted = True
+        if self.open_socket is not None:
+            with suppress(OSError):
+                # Not `SSLSocket.shutdown`, which the waiting thread cannot bear.
+                socket.socket.shutdown(self.open_socket, socket.SHUT_RDWR)

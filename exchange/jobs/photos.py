@@ -114,11 +114,12 @@ def _missing_photos(program: Program) -> list[PhotoRecord]:
 def _file_extension(content: bytes) -> str:
     """Return the file extension of a picture. Raises `ValueError` if browsers cannot display it."""
     try:
-        with Image.open(io.BytesIO(content)) as image:
+        # Pillow also reads formats that run other programs, such as EPS.
+        with Image.open(io.BytesIO(content), formats=[*EXTENSIONS]) as image:
             image.verify()
-            extension = EXTENSIONS.get(image.format or "")
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+            return EXTENSIONS[image.format or ""]
+    except UnidentifiedImageError as error:
+        message = gettext("The picture can’t be read: it is not a whole JPEG, PNG, WebP or GIF.")
+        raise ValueError(message) from error
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError(gettext("The picture can’t be read.")) from error
-    if not extension:
-        raise ValueError(gettext("The picture is not a JPEG, PNG, WebP or GIF."))
-    return extension

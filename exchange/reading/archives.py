@@ -14,18 +14,23 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
 
-# How a ZIP file begins, and the member that every XLSX workbook has.
+# How a ZIP file begins, and each entry of its index, and the member that every XLSX workbook has.
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+INDEX_ENTRY = b"PK\x01\x02"
 WORKBOOK_XML = "xl/workbook.xml"
 MAX_FILES = 10_000
 # The limit for a ZIP file without folders.
 MAX_FLAT_FILES = 100
 MAX_BYTES = 200_000_000
+# What a file inside takes besides its content, and how many bytes are unpacked in a step.
+MEMBER_BYTES, BYTES_PER_STEP = 1_000, 200
 # macOS adds this folder next to the real files, and names with these beginnings beside them.
 RESOURCE_FORKS = "__MACOSX"
 HIDDEN_NAMES = ("._", ".DS_Store")
 # The flag of a name in UTF-8, which macOS does not set.
 UTF8_NAME = 0x800
+# Other methods expand without a limit: `zipfile` unpacks four kilobytes of them at once.
+DEFLATE_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # The errors that zipfile raises for a damaged or unsupported file.
 ZIP_ERRORS = (
@@ -41,13 +46,18 @@ ZIP_ERRORS = (
 
 def member_names(source: Source) -> list[str]:
     """Return the names in a ZIP, without resource forks; an empty list if the source is not a ZIP."""
-    if not source.content.startswith(ZIP_SIGNATURES):
+    if not source.content.startswith(ZIP_SIGNATURES) or has_too_many_entries(source):
         return []
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return [member.filename for member in _real_members(archive)[:MAX_FILES]]
     except ZIP_ERRORS:
         return []
+
+
+def has_too_many_entries(source: Source) -> bool:
+    """Return whether the index of a ZIP is too long to be read. Files inside may have an index too."""
+    return source.content.count(INDEX_ENTRY) > 2 * MAX_FILES
 
 
 def is_workbook(source: Source) -> bool:
@@ -64,6 +74,10 @@ def unpack(
     """
     if not source.content.startswith(ZIP_SIGNATURES):
         return [source]
+    if has_too_many_entries(source):
+        message = gettext("The ZIP file holds more than %(most_files)s files.")
+        findings.problem(Where(source.name), "", message, most_files=MAX_FILES)
+        return []
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return list(_members(archive, source.name, name_filter, findings))
@@ -120,7 +134,12 @@ def _members(
             continue
         elif member.flag_bits & 1:
             findings.problem(where, "", gettext("The file is encrypted. Create the ZIP without a password."))
+        elif member.compress_type not in DEFLATE_METHODS:
+            message = gettext("The file is compressed in an unusual way. Create the ZIP with “Deflate”.")
+            findings.problem(where, "", message)
         else:
+            findings.spend_memory(member.file_size + MEMBER_BYTES, where)
+            findings.spend_steps(member.file_size // BYTES_PER_STEP, where)
             with archive.open(member) as file:
                 content = file.read(member.file_size + 1)
             yield Source(path.as_posix(), content)

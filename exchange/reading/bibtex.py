@@ -24,7 +24,7 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 )
 
 import markup
-from exchange.files import Context, Source
+from exchange.files import Context, Source, total_size
 from exchange.problems import Findings, Where, short
 from exchange.reading.links import keep_link
 from exchange.reading.papers import PaperParts, make_uid
@@ -208,7 +208,7 @@ BRACED = re.compile(r"\{[^{}]*\}")
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    findings = Findings()
+    findings = Findings(total_size(sources))
     reader = EntryReader(context, findings)
     papers = [paper for source in sources for paper in reader.papers(source)]
     if not (papers or findings.has_problems):

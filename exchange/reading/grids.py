@@ -7,26 +7,28 @@ titles above the headings are skipped.
 import csv
 import io
 import re
-import zipfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING
+from sys import getsizeof
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from exchange.files import Source
-from exchange.problems import Findings, Where, short
+from exchange.problems import Findings, ProgramError, Where, short
 from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
 from exchange.reading.merged_cells import fill_merged_cells
 from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import UTF16_BOMS
-
-if TYPE_CHECKING:
-    from openpyxl import Workbook
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+from exchange.reading.workbooks import (
+    MAX_COLUMNS,
+    MergedCells,
+    PasswordError,
+    SheetRow,
+    Workbook,
+    describe_fault,
+)
 
 # The extensions of tables as text.
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
@@ -54,31 +56,18 @@ FORMULA_GUARD = "'"
 FORMULA_SIGNS = frozenset((*"=+-@\t\r", FORMULA_GUARD))
 QUOTED_TEXT = re.compile(r'"[^"]*"')
 MAX_CELL_CHARS = 10_000_000
-MAX_COLUMNS = 200
 MAX_ROWS = 200_000
 csv.field_size_limit(MAX_CELL_CHARS)
 
-MAX_PARTS = 1_000
-# Limits of a workbook's unpacked parts, and of the part with all texts, which is read into memory.
-MAX_BYTES = 200_000_000
-MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million empty rows.
 MAX_BLANK_ROWS = 2_000
-FORMULA_CELL, ERROR_CELL = "f", "e"
-# The element for merged cells, and how long it can be.
-MERGED = b"mergeCell"
-MERGED_CELLS = re.compile(
-    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,40}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
-)
-MERGED_BYTES = 200
+# What a row takes in memory, with the record that is made of it.
+ROW_BYTES = 1_200
 # The sheet with the rest of long texts, and the end of a cell that continues there.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
 CONTINUED_MARK = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
-# The escapes of workbooks for a carriage return, and for an underscore that would begin an escape.
-ESCAPED_CHAR = re.compile(r"_x(005F|000D)_")
-
 # The number of a row, counted as in spreadsheets, and its cells.
 type Line = tuple[int, list[str]]
 
@@ -109,7 +98,9 @@ class Grid:
     # Whether there are more columns than are read.
     is_cut: bool = False
     # First column and row, and last column and row, of merged cells.
-    merged: list[tuple[str, int, str, int]] = field(default_factory=list)
+    merged: list[MergedCells] = field(default_factory=list)
+    # The numbers of rows that are left out because they are hidden.
+    hidden: list[int] = field(default_factory=list)
 
     @property
     def width(self) -> int:
@@ -248,85 +239,93 @@ def _read_workbook(file_index: int, source: Source, findings: Findings, max_rows
         findings.problem(where, "", message)
         return []
     try:
-        if not _has_allowed_size(source, where, findings):
-            return []
         return [grid for grid in _read_sheets(file_index, source, findings, max_rows) if grid.lines]
-    except MemoryError:
+    except (ProgramError, MemoryError):
         raise
+    except PasswordError:
+        findings.problem(where, "", gettext("The workbook has a password. Save it without one."))
     except Exception as error:  # a damaged file can raise any error
         message = gettext("The workbook is damaged or not supported (%(kind)s). Save it again as XLSX.")
-        findings.problem(where, "", message, kind=type(error).__name__)
-        return []
-
-
-def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
-    """Check the stated sizes before unpacking. The library reads no more than they state."""
-    with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
-        parts = archive.infolist()
-    text_size = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
-    total_size = sum(part.file_size for part in parts)
-    if len(parts) > MAX_PARTS or total_size > MAX_BYTES or text_size > MAX_TEXT_CHARS:
-        message = gettext("The workbook is too large: unpacked it may hold %(megabytes)s MB. Save it as CSV.")
-        findings.problem(where, "", message, megabytes=MAX_BYTES // 1_000_000)
-        return False
-    if any(part.flag_bits & 1 for part in parts):
-        findings.problem(where, "", gettext("The workbook has a password. Save it without one."))
-        return False
-    return True
+        findings.problem(where, "", message, kind=short(str(error) or type(error).__name__))
+    return []
 
 
 def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
-    # Imported here because openpyxl takes memory that other processes do not need.
-    from openpyxl import load_workbook
-
-    workbook = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
-    try:
-        continuations = _read_continuations(workbook)
-        sheets = [sheet for sheet in workbook.worksheets if sheet.title != NOTES_SHEET]
-        if len(sheets) > MAX_SHEETS:
-            message = gettext("The workbook has more than %(most_sheets)s sheets.")
-            findings.problem(Where(source.name), "", message, most_sheets=MAX_SHEETS)
-            return
-        for sheet in sheets:
-            sheet.reset_dimensions()
-            grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
-            _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
-            grid.merged = [*_merged_ranges(sheet)]
-            yield grid
-    finally:
-        workbook.close()
+    """Yield the sheets that are shown. A note names the hidden ones."""
+    workbook = Workbook(source, findings)
+    sheets = [sheet for sheet in workbook.sheets if sheet.title != NOTES_SHEET and not sheet.is_hidden]
+    if len(sheets) > MAX_SHEETS:
+        message = gettext("The workbook has more than %(most_sheets)s sheets.")
+        findings.problem(Where(source.name), "", message, most_sheets=MAX_SHEETS)
+        return
+    _note_hidden_sheets(workbook, findings)
+    workbook.read_texts()
+    continuations = _read_continuations(workbook)
+    for sheet in sheets:
+        grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
+        rows = _shown_rows(workbook.rows(sheet, grid.merged), grid)
+        _fill_grid(grid, _read_rows(rows, grid, continuations), max_rows, findings)
+        yield grid
 
 
-def _read_continuations(workbook: "Workbook") -> dict[str, str]:
+def _note_hidden_sheets(workbook: Workbook, findings: Findings) -> None:
+    titles = [sheet.title for sheet in workbook.sheets if sheet.is_hidden and sheet.title != NOTES_SHEET]
+    if titles:
+        message = ngettext(
+            "%(count)d hidden sheet was left out: %(names)s. Show it to import it.",
+            "%(count)d hidden sheets were left out: %(names)s. Show them to import them.",
+            len(titles),
+        )
+        names = shorten_list(map(short, titles))
+        findings.note("warning", workbook.where, message % {"count": len(titles), "names": names})
+
+
+def note_hidden_rows(grid: Grid, findings: Findings) -> None:
+    """Note the rows that a filter or somebody has hidden, which were left out."""
+    if grid.hidden:
+        message = ngettext(
+            "%(count)d hidden row was left out: %(rows)s. Show it, or clear the filter, to import it.",
+            "%(count)d hidden rows were left out: %(rows)s. Show them, or clear the filter, to import them.",
+            len(grid.hidden),
+        )
+        values = {"count": len(grid.hidden), "rows": shorten_list(map(str, grid.hidden))}
+        findings.note("warning", Where(grid.name), message % values)
+
+
+def _shown_rows(rows: Iterator[SheetRow], grid: Grid) -> Iterator[SheetRow]:
+    """Yield the rows without hidden ones, but for the first, which has the headings."""
+    for index, row in enumerate(rows):
+        if row.is_hidden and index:
+            grid.hidden.append(row.number)
+        else:
+            yield row
+
+
+def _read_continuations(workbook: Workbook) -> dict[str, str]:
     """Return the continuations of long cells by the number of the note."""
-    continuations: dict[str, str] = {}
-    if NOTES_SHEET in workbook.sheetnames:
-        notes, width = workbook[NOTES_SHEET], len(NOTE_HEADINGS)
-        notes.reset_dimensions()
-        for row in notes.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=width, values_only=True):
-            number, continuation = cell_text(row[0]), cell_text(row[-1]) if len(row) == width else ""
-            continuations[number] = continuations.get(number, "") + continuation
-    return continuations
+    parts: dict[str, list[str]] = {}
+    for sheet in workbook.sheets:
+        if sheet.title == NOTES_SHEET:
+            width = len(NOTE_HEADINGS)
+            for row in islice(workbook.rows(sheet, []), 1, MAX_ROWS):
+                continuation = row.cells[-1] if len(row.cells) == width else ""
+                workbook.findings.spend_memory(ROW_BYTES + getsizeof(continuation), workbook.where)
+                parts.setdefault(row.cells[0] if row.cells else "", []).append(continuation)
+    return {number: "".join(texts) for number, texts in parts.items()}
 
 
-def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[str, str]) -> Iterator[Line]:
-    """Yield the rows of a sheet as text with their numbers, and note the cells that cannot be read."""
-    # Read one more row and column than allowed to detect that there are too many.
-    for number, cells in enumerate(sheet.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
-        values = [cell_text(cell.value) for cell in cells]
-        for index, cell in enumerate(cells):
-            if cell.data_type == FORMULA_CELL:
-                message = gettext("The cell holds a formula. Put its value in its place.")
-                grid.faults[number, index] = message
-            elif cell.data_type == ERROR_CELL:
-                message = gettext("The cell holds an error, %(error)s. Put its value in its place.")
-                grid.faults[number, index] = message % {"error": short(values[index])}
-            elif mark := CONTINUED_MARK.search(values[index]):
+def _read_rows(rows: Iterable[SheetRow], grid: Grid, continuations: Mapping[str, str]) -> Iterator[Line]:
+    """Yield rows with their numbers, long texts joined, and note the cells that cannot be read."""
+    for row in rows:
+        for index, (kind, text) in row.faults.items():
+            grid.faults[row.number, index] = describe_fault(kind, text)
+        for index, text in enumerate(row.cells):
+            if text.endswith("]") and (mark := CONTINUED_MARK.search(text)):
                 if mark[1] not in continuations:
                     message = gettext("The rest of a long text is missing: keep the sheet of notes.")
-                    grid.faults[number, index] = message
-                values[index] = values[index][: mark.start()] + continuations.get(mark[1], "")
-        yield number, values
+                    grid.faults[row.number, index] = message
+                row.cells[index] = text[: mark.start()] + continuations.get(mark[1], "")
+        yield row.number, row.cells
 
 
 def note_merged_cells(grid: Grid, findings: Findings) -> None:
@@ -344,64 +343,30 @@ def note_merged_cells(grid: Grid, findings: Findings) -> None:
         findings.note("doubt", Where(grid.name), message, ranges=shorten_list(ranges))
 
 
-def _merged_ranges(sheet: "ReadOnlyWorksheet") -> Iterator[tuple[str, int, str, int]]:
-    """Yield the first and last columns and rows of merged cells, which the library does not read."""
-    with sheet._get_source() as file:
-        end = b""
-        while piece := end + file.read(GUESSED_CHARS):
-            for column, first, last_column, last in MERGED_CELLS.findall(piece) if MERGED in piece else ():
-                yield column.decode(), int(first), last_column.decode(), int(last)
-            if len(piece) <= MERGED_BYTES:
-                return
-            end = piece[-MERGED_BYTES:]
-
-
-def cell_text(value: object) -> str:
-    """Return the value of a cell as text, as in a CSV file: whole numbers have no decimal point."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, time):
-        return _round_to_seconds(datetime.combine(date.min, value)).time().isoformat()
-    if isinstance(value, datetime):
-        value = _round_to_seconds(value)
-        at_midnight = not (value.hour or value.minute or value.second)
-        return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
-    if isinstance(value, date):
-        return value.isoformat()
-    return ESCAPED_CHAR.sub(lambda code: chr(int(code[1], 16)), str(value))
-
-
-def _round_to_seconds(moment: datetime) -> datetime:
-    """Return a time without the error of a serial number with few digits, such as 9:59:59.99 for 10:00."""
-    return (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
-
-
 # Texts and workbooks
 
 
 def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
     """Add the rows that are not empty, without columns beyond the maximum."""
-    blank_rows = 0
+    where, last_number = Where(grid.name), 0
     for number, cells in lines:
-        blank_rows = 0 if any(cell.strip() for cell in cells) else blank_rows + 1
-        if blank_rows > MAX_BLANK_ROWS:
+        if number > last_number + MAX_BLANK_ROWS + 1:
             break
-        if blank_rows:
+        if not any(cell.strip() for cell in cells):
             continue
+        last_number = number
         if len(grid.lines) > (max_rows or MAX_ROWS):
             if not max_rows:
                 message = gettext("The table has more than %(most_rows)s rows.")
-                findings.problem(Where(grid.name), "", message, most_rows=MAX_ROWS)
+                findings.problem(where, "", message, most_rows=MAX_ROWS)
+                findings.raise_problems()
             break
         grid.is_cut = grid.is_cut or any(cell.strip() for cell in cells[MAX_COLUMNS:])
         cells = cells[:MAX_COLUMNS]
         while cells and not (grid.is_text or cells[-1]):
-            # Remove empty cells at the end, since all rows of a workbook have the same length.
+            # Remove empty cells at the end of the rows of a workbook.
             cells.pop()
+        findings.spend_memory(ROW_BYTES + 8 * len(cells) + sum(map(getsizeof, filter(None, cells))), where)
         grid.lines.append((number, cells))
 
 

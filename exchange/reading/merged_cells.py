@@ -4,6 +4,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 
+from exchange.reading.workbooks import column_index
+
 # What people write for the value above. A title can't be one of these.
 AS_ABOVE = re.compile(
     r"(?:\(?(?:same )?as above\)?|ditto|idem|dto\.?|siehe oben|s\. ?o\.|〃|″|''|\"|↑)\Z", re.IGNORECASE
@@ -35,14 +37,6 @@ def fill_merged_cells(
             line[index] = line[index] if line[index].strip() else value
             if (first, index) in faults:
                 faults.setdefault((number, index), faults[first, index])
-
-
-def column_index(letters: str) -> int:
-    """Return the index of a column: 0 for `A`, 26 for `AA`."""
-    index = 0
-    for letter in letters:
-        index = index * 26 + ord(letter) - 64
-    return index - 1
 
 
 def fill_as_above(lines: list[tuple[int, list[str]]], columns: Collection[int]) -> list[int]:

@@ -17,6 +17,7 @@ from exchange.reading.grids import (
     FORMULA_SIGNS,
     Grid,
     guess_separator,
+    note_hidden_rows,
     note_merged_cells,
     read_grids,
 )
@@ -75,6 +76,7 @@ def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
     if grid.is_cut:
         findings.problem(where, "", extra_cells_message)
     note_merged_cells(grid, findings)
+    note_hidden_rows(grid, findings)
     rows = []
     for number, cells in grid.lines[1:]:
         row_where = Where(grid.name, f"row {number}")

@@ -6,6 +6,7 @@ YAML is checked before it is built. Its single values are not converted, so that
 import codecs
 import json
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -21,7 +22,8 @@ from exchange.reading.values import InvalidValueError, clean_text, tidy
 UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_YAML_DEPTH = 40
 MAX_YAML_BYTES = 50_000_000
-MAX_YAML_EVENTS = 2_000_000
+# What a value of YAML takes in memory while it is read.
+YAML_VALUE_BYTES = 1_000
 # Values that mean null in YAML files.
 YAML_NULLS = frozenset(("", "~", "null", "Null", "NULL", "None"))
 START_EVENTS = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
@@ -31,6 +33,8 @@ MERGE_KEY = "<<"
 UNREADABLE = object()
 # The number of bytes that are read to detect a format.
 HEAD_BYTES = 65_536
+# What an object of JSON takes in memory, with the record that is made of it, a list, and each further value.
+OBJECT_BYTES, LIST_BYTES, VALUE_BYTES = 400, 100, 60
 # Strings, and the characters that open and close objects and lists.
 JSON_TOKENS = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
@@ -97,8 +101,7 @@ def top_level_names(text: str) -> set[str]:
 def _build_object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        keys = [key for key, _ in pairs]
-        duplicate = short(next(key for key in keys if keys.count(key) > 1))
+        duplicate = short(Counter(key for key, _ in pairs).most_common(1)[0][0])
         message = gettext('The name "%(twice)s" is listed twice in one object. Keep one of them.')
         raise InvalidValueError(message, twice=duplicate)
     return content
@@ -226,6 +229,8 @@ def read_json(source: Source, findings: Findings) -> object:
     text = decode(source, findings, advice=gettext("Save it as JSON in the encoding UTF-8."))
     if text is None:
         return UNREADABLE
+    values = text.count("{") * OBJECT_BYTES + text.count("[") * LIST_BYTES + text.count(",") * VALUE_BYTES
+    findings.spend_memory(values, Where(source.name))
     try:
         return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -251,7 +256,7 @@ def read_yaml(source: Source, findings: Findings) -> object:
     if text is None:
         return None
     try:
-        fault = _find_yaml_fault(text)
+        fault = _find_yaml_fault(text, Where(source.name), findings)
         if not fault:
             loaded: object = yaml.load(text, Loader=_TextLoader)  # noqa: S506 - makes texts, lists, dicts
             return _apply_merge_keys(loaded) if MERGE_KEY in text else loaded
@@ -282,20 +287,21 @@ class _TextLoader(yaml.CBaseLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def _find_yaml_fault(text: str) -> str:
+def _find_yaml_fault(text: str, where: Where, findings: Findings) -> str:
     """Return why a file must not be built, or an empty text. Only its events are read.
 
     Aliases are counted with all values that they repeat, since a few lines could expand beyond the memory.
     """
-    # The number of values, the depth and the anchor of each open list or object. The first is the file.
+    # The bytes in memory, the depth and the anchor of each open list or object. The first is the file.
     sizes, depths, anchors = [0], [0], [""]
     size_and_depth: dict[str, tuple[int, int]] = {}
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, START_EVENTS):
-            sizes.append(1)
+            sizes.append(YAML_VALUE_BYTES)
             depths.append(1)
             anchors.append(event.anchor or "")
+            findings.spend_memory(YAML_VALUE_BYTES, Where(where.file, f"line {line}"))
             size, depth, anchor = 0, 0, ""
         elif isinstance(event, END_EVENTS):
             size, depth, anchor = sizes.pop(), depths.pop(), anchors.pop()
@@ -304,16 +310,17 @@ def _find_yaml_fault(text: str) -> str:
                 message = gettext("Line %(line)s repeats a part that is not there, or itself (*%(name)s).")
                 return message % {"line": line, "name": short(str(event.anchor))}
             (size, depth), anchor = size_and_depth[event.anchor], ""
+            findings.spend_memory(size, Where(where.file, f"line {line}"))
         else:
-            size, depth, anchor = 1, 0, getattr(event, "anchor", None) or ""
+            size, depth = YAML_VALUE_BYTES + len(getattr(event, "value", "")), 0
+            anchor = getattr(event, "anchor", None) or ""
+            findings.spend_memory(size, Where(where.file, f"line {line}"))
         if anchor:
             size_and_depth[anchor] = size, depth
         sizes[-1] += size
         depths[-1] = max(depths[-1], depth + 1)
         if len(sizes) + depth - 1 > MAX_YAML_DEPTH:
             return gettext("Lists and objects are nested too deeply on line %(line)s.") % {"line": line}
-        if sizes[-1] > MAX_YAML_EVENTS:
-            return gettext("The file holds too many values for a conference program.")
     return ""
 
 

@@ -59,6 +59,7 @@ def test_same_picture_is_stored_once(edition: Edition, tmp_path: Path) -> None:
     [
         (SimpleUploadedFile("a.jpg", b"no picture"), "This is not a picture."),
         (noise(40, 40, "GIF"), "Upload a JPEG, PNG, WebP or AVIF file."),
+        (noise(40, 40, "EPS"), "This is not a picture. Upload a JPEG, PNG, WebP or AVIF file."),
     ],
 )
 def test_unsupported_file_is_refused(edition: Edition, file: SimpleUploadedFile, message: str) -> None:

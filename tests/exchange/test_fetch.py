@@ -1,10 +1,14 @@
 """Tests of fetching a program from a fake site: retries, timeouts and allowed hosts."""
 
 import json
+import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,6 +17,7 @@ from exchange.formats.openreview import PAGES
 from exchange.imports.load import load
 from exchange.jobs import fetch as fetching
 from exchange.jobs.fetch import FetchPolicy, fetch, fetch_file
+from exchange.jobs.public_hosts import is_public
 from exchange.problems import ProgramError
 from papers.models import Paper
 from tests import factories as make
@@ -111,6 +116,68 @@ def test_response_over_the_time_limit_is_an_error(site: FakeSite, monkeypatch: p
     site.policy = replace(site.policy, page_seconds=-1)
 
     assert error_message(site).startswith("The site didn’t respond in time.")
+
+
+SLOW_PARTS = {
+    "nothing": b"",
+    "status": b"HTTP/1.1 2",
+    "headers": b"HTTP/1.1 200 OK\r\nX-Slow: ",
+    "body of any length": b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+    "body": b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("beginning", SLOW_PARTS.values(), ids=SLOW_PARTS)
+@pytest.mark.parametrize("limit", ["deadline", "page_seconds"])
+def test_site_that_sends_byte_by_byte_is_left_in_time(
+    beginning: bytes, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(beginning)
+                while True:
+                    time.sleep(0.05)
+                    connection.sendall(b"x" if beginning else b"")
+
+        Thread(target=drip, daemon=True).start()
+        begin = time.monotonic()
+        monkeypatch.setattr(fetching, "MAX_TRIES", 1)
+        seconds = begin + 0.4 if limit == "deadline" else 0.4
+        policy = FetchPolicy(
+            frozenset(["127.0.0.1"]), is_local=True, wait=lambda pause: None, **{limit: seconds}
+        )
+        with pytest.raises(ProgramError, match="The site didn’t respond in time"):
+            fetch_file(f"http://127.0.0.1:{server.getsockname()[1]}/", policy)
+        assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "192.0.2.1", "224.0.0.1", "239.1.2.3",
+        "233.252.0.1", "240.0.0.1", "255.255.255.255", "0.0.0.1", "192.88.99.1", "198.18.0.1",
+        "::", "::1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::8.8.8.8", "64:ff9b::a00:1", "64:ff9b::808:808",
+        "64:ff9b:1::a00:1", "fe80::1", "fe80::1%1", "fec0::1", "fc00::1", "ff02::1", "ff0e::1", "100::1",
+        "2001::1", "2002:a00:1::1", "2001:db8::1", "3fff::1", "5f00::1", "4000::1",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_no_public_host_are_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443))
+    infos = [public, (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: infos)
+
+    with pytest.raises(ProgramError) as error:
+        fetch_file("https://example.org/", FetchPolicy(frozenset(["example.org"])))
+    message = f"example.org resolves to {address}, which isn’t a public host. Nothing was fetched."
+    assert [problem.message for problem in error.value.problems] == [message]
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "151.101.1.69", "2606:4700::1111", "2a00:1450:4001::1"])
+def test_public_hosts_are_known(address: str) -> None:
+    assert is_public(address)
 
 
 @pytest.mark.parametrize(

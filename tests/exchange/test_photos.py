@@ -92,7 +92,12 @@ def test_invalid_photo_is_reported_and_the_person_imported(site: FakeSite) -> No
     make_edition()
     report = import_photo(site, b"<svg/>")
 
-    assert warnings(report) == ["The picture of Mia Zed is left out: The picture can’t be read."]
+    assert warnings(report) == [
+        (
+            "The picture of Mia Zed is left out: "
+            "The picture can’t be read: it is not a whole JPEG, PNG, WebP or GIF."
+        )
+    ]
     assert Person.objects.get().photo.name == ""
 
 

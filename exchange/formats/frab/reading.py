@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext
 
 import markup
-from exchange.files import Context, Source
+from exchange.files import Context, Source, total_size
 from exchange.formats.frab import schedule2
 from exchange.formats.frab.details import DetailReader
 from exchange.formats.frab.words import (
@@ -94,7 +94,7 @@ type ScheduleLoader = Callable[[Source, Findings], dict[str, object] | None]
 
 def read_schedule(sources: Sequence[Source], context: Context, load: ScheduleLoader) -> Program:
     """Read one file. `load` returns {"base_url", "conference": {…, "days": […]}}, or reports a problem."""
-    findings, program = Findings(), Program()
+    findings, program = Findings(total_size(sources)), Program()
     source = require_single_file(sources, findings)
     if source and not is_too_large(source, MAX_BYTES, findings):
         schedule = load(source, findings)

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, Source
+from exchange.files import Context, Format, Source, total_size
 from exchange.formats.miniconf.conference_json import ConferenceReader, is_conference
 from exchange.formats.miniconf.events import CHAIR_FIELDS
 from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
@@ -184,7 +184,7 @@ class SiteReader:
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read a site's data. Times without an offset are in the edition's zone, which is noted."""
-    findings = Findings()
+    findings = Findings(total_size(sources))
     site = SiteReader(findings)
     files = [file for source in sources for file in _iterate_files(source, findings)]
     for file in _without_common_folder(files):

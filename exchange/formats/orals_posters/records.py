@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
-from exchange.files import Context, Source
+from exchange.files import Context, Source, total_size
 from exchange.formats.orals_posters.events import (
     FALLBACK_HOST,
     EventAuthor,
@@ -357,7 +357,7 @@ class EventFiles:
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read the events, and the abstracts if their file is given."""
-    findings = Findings()
+    findings = Findings(total_size(sources))
     files = EventFiles(findings)
     for source in sources:
         files.add(source)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, Source
+from exchange.files import Context, Format, Source, total_size
 from exchange.formats.spreadsheet.bundles import unpack_tables
 from exchange.formats.spreadsheet.cells import rows_of
 from exchange.formats.spreadsheet.columns import fields_of_table, fill_repeated_cells, grid_headings
@@ -22,13 +22,14 @@ from exchange.formats.spreadsheet.mapping import (
 )
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.formats.spreadsheet.row_choice import leave_out_rows
-from exchange.problems import Findings, Where
+from exchange.problems import Findings, ProgramError, Where
 from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
 from exchange.reading.grids import (
     MAX_COLUMNS,
     TEXT_EXTENSIONS,
     Grid,
     TextDialect,
+    note_hidden_rows,
     note_merged_cells,
     read_grids,
 )
@@ -45,7 +46,7 @@ def is_mapping(source: Source) -> bool:
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read tables of papers and of authors, in any order, with or without a mapping."""
-    findings = Findings()
+    findings = Findings(total_size(sources))
     mapping = Mapping()
     for source in filter(is_mapping, sources):
         file_mapping = read_mapping(source, findings)
@@ -79,6 +80,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             )
             findings.note("warning", Where(grid.name), message, most_columns=MAX_COLUMNS)
         note_merged_cells(grid, findings)
+        note_hidden_rows(grid, findings)
         fill_repeated_cells(table, grid, findings)
         check_date_order(table, grid, context, findings)
         numbering = chosen_table.numbering if chosen_table else mapping.numbering
@@ -121,8 +123,13 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def _has_table(source: Source) -> bool:
-    is_zip = source.content.startswith(ZIP_SIGNATURES) and not is_workbook(source)
-    return is_zip and any(map(_is_table, unpack_tables([source], Findings())))
+    """Return whether a ZIP file has a table. The reader says what is wrong with one that is too large."""
+    if not source.content.startswith(ZIP_SIGNATURES) or is_workbook(source):
+        return False
+    try:
+        return any(map(_is_table, unpack_tables([source], Findings(total_size([source])))))
+    except ProgramError:
+        return True
 
 
 def _is_table(source: Source) -> bool:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from exchange.files import Context, Format, OutputFile, Source
+from exchange.files import Context, Format, OutputFile, Source, total_size
 from exchange.formats.tables.rows import (
     AUTHORS_COLUMN,
     CHILD_TABLES,
@@ -40,7 +40,7 @@ MAX_MENU_DEPTH = 20
 
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read several CSV files or ZIPs of them. Wall times are those of the edition's zone."""
-    findings = Findings()
+    findings = Findings(total_size(sources))
     sheets = _read_tables(sources, findings)
     if not sheets and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
@@ -152,19 +152,22 @@ def _join_children(
     for entry in entries[table.name]:
         groups.setdefault(entry.link, []).append(entry.record)
     parent_keys = {str(key_of(parent)[1]) for parent in parents}
+    new_parents = []
     for link, group in groups.items():
         if link in parent_keys or not link:
             continue
         if table.parent in entries:
             message = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
             message %= {"column": table.link, "table": table.parent, "key": short(link)}
-            findings.problem(group[0].where, table.link, f"{message}{did_you_mean(link, parent_keys)}")
+            hint = "" if findings.is_full else did_you_mean(link, parent_keys)
+            findings.problem(group[0].where, table.link, f"{message}{hint}")
         else:
             # All other fields of these parents are unstated.
             values: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
-            parents = [*parents, TABLES[table.parent].record(**values)]
+            new_parents.append(TABLES[table.parent].record(**values))
     return [
-        replace(parent, **{table.field: tuple(groups.get(str(key_of(parent)[1]), ()))}) for parent in parents
+        replace(parent, **{table.field: tuple(groups.get(str(key_of(parent)[1]), ()))})
+        for parent in [*parents, *new_parents]
     ]
 
 
