@@ -109,7 +109,7 @@ PROBLEMS_COUNTED = 10_000
 # What the files of an import may take in memory as rows, cells, values and notes, by their size.
 BASE_MEMORY, MEMORY_PER_BYTE, MAX_MEMORY = 120_000_000, 10, 1_000_000_000
 # A step takes about two microseconds: an element of a workbook, for example.
-BASE_STEPS = 2_000_000
+BASE_STEPS = 1_500_000
 # What a note takes in memory.
 NOTE_BYTES = 500
 

@@ -35,7 +35,8 @@ from exchange.jobs.column_choice import (
 )
 from exchange.jobs.preview import record_field_label
 from exchange.models import ColumnMapping, ImportJob
-from exchange.reading.grids import ENCODINGS, MAX_COLUMNS, SEPARATORS
+from exchange.reading.grids import ENCODINGS, SEPARATORS
+from exchange.reading.workbooks import MAX_COLUMNS
 from exchange.records import AuthorRecord, MaterialRecord, Program, Record, RoleRecord, stated
 
 # Rows that are shown by name, where files and addresses have keys.

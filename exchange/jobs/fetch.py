@@ -1,7 +1,7 @@
 """Fetch a program from another site, page by page, with timeouts, retries and progress.
 
-Only hosts of the policy are requested, and only public addresses. Names are resolved and checked here, and the
-connection uses the checked address. Redirects are not followed.
+Only hosts of the policy are requested, and only public addresses. Names are resolved and checked here, and
+the connection uses the checked address. Redirects are not followed.
 """
 
 import http.client

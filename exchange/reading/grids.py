@@ -64,6 +64,8 @@ MAX_SHEETS = 50
 MAX_BLANK_ROWS = 2_000
 # What a row takes in memory, with the record that is made of it.
 ROW_BYTES = 1_200
+# What a cell that cannot be read takes besides.
+FAULT_BYTES = 300
 # The sheet with the rest of long texts, and the end of a cell that continues there.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
@@ -264,7 +266,7 @@ def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: 
     for sheet in sheets:
         grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
         rows = _shown_rows(workbook.rows(sheet, grid.merged), grid)
-        _fill_grid(grid, _read_rows(rows, grid, continuations), max_rows, findings)
+        _fill_grid(grid, _read_rows(rows, grid, continuations, findings), max_rows, findings)
         yield grid
 
 
@@ -314,11 +316,17 @@ def _read_continuations(workbook: Workbook) -> dict[str, str]:
     return {number: "".join(texts) for number, texts in parts.items()}
 
 
-def _read_rows(rows: Iterable[SheetRow], grid: Grid, continuations: Mapping[str, str]) -> Iterator[Line]:
+def _read_rows(
+    rows: Iterable[SheetRow], grid: Grid, continuations: Mapping[str, str], findings: Findings
+) -> Iterator[Line]:
     """Yield rows with their numbers, long texts joined, and note the cells that cannot be read."""
+    messages: dict[tuple[str, str], str] = {}
     for row in rows:
-        for index, (kind, text) in row.faults.items():
-            grid.faults[row.number, index] = describe_fault(kind, text)
+        for index, fault in row.faults.items():
+            if fault not in messages:
+                messages[fault] = describe_fault(*fault)
+            findings.spend_memory(FAULT_BYTES, Where(grid.name))
+            grid.faults[row.number, index] = messages[fault]
         for index, text in enumerate(row.cells):
             if text.endswith("]") and (mark := CONTINUED_MARK.search(text)):
                 if mark[1] not in continuations:

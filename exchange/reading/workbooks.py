@@ -359,7 +359,7 @@ class _RowParser(_TextParser):
         cells += [""] * (index + 1 - len(cells))
         cells[index] = text
         if fault:
-            self.row.faults[index] = fault, text
+            self.row.faults[index] = fault, text if fault == ERROR else ""
 
     def _cell_text(self) -> str:
         if self.kind == "n":

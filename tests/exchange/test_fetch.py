@@ -145,10 +145,9 @@ def test_site_that_sends_byte_by_byte_is_left_in_time(
         Thread(target=drip, daemon=True).start()
         begin = time.monotonic()
         monkeypatch.setattr(fetching, "MAX_TRIES", 1)
-        seconds = begin + 0.4 if limit == "deadline" else 0.4
-        policy = FetchPolicy(
-            frozenset(["127.0.0.1"]), is_local=True, wait=lambda pause: None, **{limit: seconds}
-        )
+        policy = FetchPolicy(frozenset(["127.0.0.1"]), is_local=True, wait=lambda pause: None)
+        by_limit = {"deadline": replace(policy, deadline=begin + 0.4)}
+        policy = by_limit.get(limit, replace(policy, page_seconds=0.4))
         with pytest.raises(ProgramError, match="The site didn’t respond in time"):
             fetch_file(f"http://127.0.0.1:{server.getsockname()[1]}/", policy)
         assert time.monotonic() - begin < 5

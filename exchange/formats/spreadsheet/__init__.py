@@ -25,7 +25,6 @@ from exchange.formats.spreadsheet.row_choice import leave_out_rows
 from exchange.problems import Findings, ProgramError, Where
 from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
 from exchange.reading.grids import (
-    MAX_COLUMNS,
     TEXT_EXTENSIONS,
     Grid,
     TextDialect,
@@ -37,6 +36,7 @@ from exchange.reading.papers import shorten_list
 from exchange.reading.sheets import header_columns
 from exchange.reading.textfiles import extension
 from exchange.reading.values import check_program
+from exchange.reading.workbooks import MAX_COLUMNS
 from exchange.records import Program
 
 
