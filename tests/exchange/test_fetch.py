@@ -167,6 +167,8 @@ def test_addresses_that_are_no_public_host_are_refused(address: str, monkeypatch
     public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443))
     infos = [public, (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 443))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: infos)
+    # A refusal that fails must not reach a real host.
+    monkeypatch.setattr(fetching, "_Connection", None)
 
     with pytest.raises(ProgramError) as error:
         fetch_file("https://example.org/", FetchPolicy(frozenset(["example.org"])))
