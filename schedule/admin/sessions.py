@@ -30,7 +30,6 @@ from editorial.folded_parts import OPEN_IF_FILLED
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import EditionPartFilter, count_column, related_part, with_count
 from editorial.model_admin import (
-    ContentAdmin,
     OrderedAdmin,
     OrderedInline,
     PartInline,
@@ -51,6 +50,7 @@ from schedule.admin.own_sessions import preview_view
 from schedule.admin.posters import PostersPage
 from schedule.admin.talks import TalksPage
 from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes_view
+from schedule.admin.unreleased_lists import UnreleasedListAdmin
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
 # Initial values of a new session.
@@ -177,10 +177,16 @@ def describe_unscheduled(sessions: Iterable[Session]) -> str:
 
 
 @admin.register(Session)
-class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Session], ContentAdmin[Session]):
+class SessionAdmin(
+    KindChoices[Session],
+    AskingAdmin[Session],
+    ClashAdmin[Session],
+    UnreleasedListAdmin[Session],
+):
     desk_section = DeskSection.SCHEDULE
     desk_order = 10
     list_display = ["shown_title", "when", "room", "shown_kind", "status", "presentation_count", "edition"]
+    waiting_columns = frozenset(("shown_title", "when", "room", "shown_kind", "status"))
     list_filter = ["edition", CheckFilter, DayFilter, KindFilter, "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
@@ -311,12 +317,14 @@ class PresentationAdmin(
     KindChoices[Presentation],
     AskingAdmin[Presentation],
     ClashAdmin[Presentation],
+    UnreleasedListAdmin[Presentation],
     OrderedAdmin[Presentation],
 ):
     desk_section = DeskSection.SCHEDULE
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "shown_kind", "session", "when", "board", "status", "edition"]
+    waiting_columns = frozenset(("__str__", "shown_kind", "session", "when", "board", "status"))
     list_filter = [
         "edition",
         CheckFilter,
@@ -352,9 +360,10 @@ class PresentationAdmin(
 
 
 @admin.register(SessionRole)
-class SessionRoleAdmin(OrderedAdmin[SessionRole]):
+class SessionRoleAdmin(UnreleasedListAdmin[SessionRole], OrderedAdmin[SessionRole]):
     desk_order = 50
     list_display = ["name", "role", "session", "edition", "position"]
+    waiting_columns = frozenset(("role", "session", "position"))
     list_filter = ["session__edition", "role"]
     list_select_related = ["session__edition", "person"]
     search_fields = ["person__folded", "person__names__folded", "session__title"]
@@ -370,9 +379,10 @@ class SessionRoleAdmin(OrderedAdmin[SessionRole]):
 
 
 @admin.register(Speaker)
-class SpeakerAdmin(OrderedAdmin[Speaker]):
+class SpeakerAdmin(UnreleasedListAdmin[Speaker], OrderedAdmin[Speaker]):
     desk_order = 60
     list_display = ["name", "presentation", "edition", "position"]
+    waiting_columns = frozenset(("presentation", "position"))
     list_filter = ["presentation__edition"]
     list_select_related = ["presentation__edition", "presentation__paper", "person"]
     search_fields = ["person__folded", "person__names__folded", "presentation__title"]
@@ -415,7 +425,8 @@ admin.site.unregister([Paper, Edition])
 
 
 @admin.register(Paper)
-class ScheduledPaperAdmin(PaperAdmin):
+class ScheduledPaperAdmin(UnreleasedListAdmin[Paper], PaperAdmin):
+    waiting_columns = frozenset(("status",))
     inlines = [*PaperAdmin.inlines, AppearanceInline]
     list_filter = [*PaperAdmin.list_filter, PresentedAsFilter]
     actions = [*PaperAdmin.actions, put_in_session]
