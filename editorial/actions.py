@@ -148,7 +148,7 @@ class BulkAction(ABC):
         plan: BulkPlan | None,
         *,
         again: bool = False,
-    ) -> TemplateResponse:
+    ) -> HttpResponse:
         context = {
             "form": form,
             "plan": plan,
@@ -167,7 +167,8 @@ class BulkAction(ABC):
         }
         title = str(self.texts.name % model_format_dict(model_admin.opts))
         page_context = model_admin.page_context(request, title, **context)
-        return TemplateResponse(request, "admin/bulk.html", page_context)
+        # Here, as an action may read the planned state.
+        return TemplateResponse(request, "admin/bulk.html", page_context).render()
 
 
 class ActionForm(forms.Form):

@@ -105,6 +105,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             page_obj=page,
             edition=edition,
             can_restore=self.may_change_all_fields(request, row),
+            schedule_state="both",
             has_unreleased_changes=self.has_unreleased_changes(request, row),
             **(extra_context or {}),
         )

@@ -23,6 +23,7 @@ from content.languages import html_lang, is_in_each_language, language_of_path, 
 from content.page_paths import with_edition
 from content.preview_context import GATES
 from content.querysets import public_parts
+from schedule.unreleased.visible import visible_plans
 from website.colors import colors_url
 from website.menu import menus
 
@@ -81,9 +82,12 @@ def preview_bar(request: HttpRequest) -> dict[str, object] | None:
     if edition is None:
         return None
     plan = vars(request).get("plan")
+    waiting = [] if plan else [row for row in visible_plans(request) if row.edition_id == edition.pk]
     return {
         "edition": edition,
         "change_count": plan.change_count if plan else 0,
+        "hidden_count": vars(waiting[0])["change_count"] if waiting else 0,
+        "release_url": reverse("admin:schedule_release_working_copy", query={"edition": edition.pk}),
         "public_url": public_address(edition, request.get_full_path()),
         "desk_url": f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}",
     }

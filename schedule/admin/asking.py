@@ -145,7 +145,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
         raise PermissionDenied
     ready, unreleased = preparable_invitations(request)
     if request.method != "POST" or not ready:
-        context = {"ready": ready, "unreleased": unreleased}
+        context = {"ready": ready, "unreleased": unreleased, "schedule_state": "planned"}
         template = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
         return TemplateResponse(request, template, model_admin.page_context(request, title, **context))

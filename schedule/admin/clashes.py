@@ -1,6 +1,7 @@
 """Clashes in the admin: shown on forms and after saving. They never prevent saving."""
 
 from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from django.contrib import admin, messages
@@ -15,6 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conference.models import Edition
+from content.unreleased.plan import planned
 from editorial.access import access_for
 from editorial.current_edition import editions_for, requested_edition
 from editorial.model_admin import ContentAdmin
@@ -79,12 +82,17 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
 
 
 def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """List the clashes of an edition, or those of one kind."""
+    """List the clashes of an edition as planned, or those of one kind."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     edition = requested_edition(request)
     if edition and not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
+    with planned(edition) if edition else nullcontext():
+        return clashes_page(model_admin, request, edition)
+
+
+def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None) -> HttpResponse:
     edition_clashes = clashes.cached_clashes(edition).all if edition else []
     counts = Counter(clash.kind for clash in edition_clashes)
     kind = request.GET.get("kind", "")
@@ -103,7 +111,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
         page=page,
         clashes=[clash_context(clash) for clash in page],
     )
-    return TemplateResponse(request, "admin/schedule/clashes.html", context)
+    return TemplateResponse(request, "admin/schedule/clashes.html", context).render()
 
 
 def saved_with_clashes(row_clashes: list[Clash]) -> SafeString:

@@ -188,6 +188,7 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
         clashes=new_clashes(change) if change else [],
         waiting=waiting_lines(session),
         unreleased_url=unreleased_address(session.edition),
+        schedule_state="both",
     )
     return TemplateResponse(request, "admin/schedule/live_notice.html", context).render()
 

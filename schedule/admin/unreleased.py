@@ -248,6 +248,7 @@ class UnreleasedPage:
             edition=self.edition,
             seen_version=self.seen,
             back=unreleased_address(self.edition),
+            schedule_state="both",
             **context,
         )
         template = f"admin/schedule/release/{name}.html"
@@ -280,6 +281,7 @@ class UnreleasedPage:
         plan = self.plan if self.plan and self.plan.is_open else None
         context: dict[str, Any] = {
             "edition": self.edition,
+            "schedule_state": "both",
             "editions": editions_for(self.request),
             "plan": plan,
             "may_release": self.may_release,
