@@ -54,6 +54,34 @@ def test_worker_has_a_low_priority() -> None:
     } == {"worker": 102}
 
 
+def test_memory_of_web_and_worker_is_limited() -> None:
+    services, guide = COMPOSE["services"], (ROOT / "docs" / "deploying.md").read_text("utf-8")
+    units = {
+        unit: (DEPLOY / "systemd" / f"plenary-{unit}.service").read_text("utf-8").splitlines()
+        for unit in ("web@", "worker")
+    }
+
+    assert {
+        unit: [line for line in lines if line.startswith(("MemoryMax=", "MemorySwapMax=", "OOMPolicy="))]
+        for unit, lines in units.items()
+    } == {
+        "web@": ["MemoryMax=1G", "MemorySwapMax=0", "OOMPolicy=continue"],
+        "worker": ["MemoryMax=2G", "MemorySwapMax=0", "OOMPolicy=continue"],
+    }
+    # The container of the site has two processes.
+    assert {name: service["mem_limit"] for name, service in services.items() if "mem_limit" in service} == {
+        "web": "${WEB_MEMORY:-2g}",
+        "worker": "${WORKER_MEMORY:-2g}",
+    }
+    assert all(services[name]["memswap_limit"] == services[name]["mem_limit"] for name in ("web", "worker"))
+    # A killed worker is started again.
+    assert "Restart=always" in units["worker"]
+    assert services["worker"]["restart"] == "unless-stopped"
+    assert {*re.findall(r"`(WEB_MEMORY|WORKER_MEMORY|MemoryMax)", guide)} == {
+        "WEB_MEMORY", "WORKER_MEMORY", "MemoryMax",
+    }  # fmt: skip
+
+
 def test_each_port_of_nginx_is_a_service_with_one_process() -> None:
     unit = (DEPLOY / "systemd" / "plenary-web@.service").read_text("utf-8")
     upstream = (DEPLOY / "nginx" / "upstream.conf").read_text("utf-8")
