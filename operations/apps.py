@@ -11,8 +11,10 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         from django.core.checks import Tags, register
         from django.db.models.signals import post_migrate
+        from django.tasks.signals import task_finished
 
         from exchange.imports.load import after_import
+        from operations.background_tasks import return_failed_task
         from operations.database_history import check_database_history
         from operations.derived_text import derive_after_upgrade
         from operations.indexing.update import refresh
@@ -23,6 +25,7 @@ class OperationsConfig(AppConfig):
 
         register(check_database_history, Tags.database)
         post_migrate.connect(derive_after_upgrade, sender=self)
+        task_finished.connect(return_failed_task)
         # Run this first, because the next ones query the imported rows.
         after_import.append(analyze)
         # Update the index now, so that the first search after an import does not have to.

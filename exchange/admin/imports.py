@@ -9,6 +9,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.tasks import default_task_backend
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -245,6 +246,7 @@ class ImportJobAdmin(ScopedAdmin):
             job=job,
             may=may_continue,
             stage=describe_stage(job),
+            runs_again=default_task_backend.supports_defer,
             **job_context(job),
             **page_values,
         )
@@ -311,7 +313,8 @@ class ImportJobAdmin(ScopedAdmin):
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self.job(request, key)
-        context = {"job": job, "stage": describe_stage(job)}
+        runs_again = default_task_backend.supports_defer
+        context = {"job": job, "stage": describe_stage(job), "runs_again": runs_again}
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
         response["Cache-Control"] = "no-store"
         return response

@@ -62,12 +62,16 @@ def store_token(job: int, token: str) -> None:
         caches["imports"].set(token_key(job), token, ENTRY_SECONDS)
 
 
-def take_token(job: int) -> str:
-    token = ""
+def read_token(job: int) -> str:
+    """Return the token of another site, or an empty string. It stays until the files are stored."""
     with suppress(*settings.CACHE_ERRORS):
-        token = caches["imports"].get(token_key(job), "")
+        return str(caches["imports"].get(token_key(job), ""))
+    return ""
+
+
+def delete_token(job: int) -> None:
+    with suppress(*settings.CACHE_ERRORS):
         caches["imports"].delete(token_key(job))
-    return token
 
 
 class ProgressWriter:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from django.conf import settings
-from django.db import transaction
-from django.tasks import task
+from django.db import InterfaceError, OperationalError, transaction
+from django.tasks import TaskResult, task
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -25,7 +25,13 @@ from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.jobs.import_permissions import check_permissions, concealed_rows, may_publish, protected_rows
 from exchange.jobs.photos import fetch_photos
 from exchange.jobs.preview import plan_digest, store_plan
-from exchange.jobs.progress import ProgressWriter, delete_job_entries, report_progress, take_token
+from exchange.jobs.progress import (
+    ProgressWriter,
+    delete_job_entries,
+    delete_token,
+    read_token,
+    report_progress,
+)
 from exchange.models import ImportJob, PlannedRow, UploadPart
 from exchange.problems import ProgramError, program_error
 from exchange.records import Program
@@ -53,12 +59,20 @@ def preview(job: int) -> None:
 def write(job: int) -> None:
     """Write the confirmed plan of a job. If the plan differs now, show the preview again."""
     _run(job, State.WRITING, _write)
+    # If this worker ends during the new preview, the next one continues with it.
+    _run(job, State.READING, _preview, is_again=True)
 
 
-def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]) -> None:
-    """Run the work of a job if it is in this state, and store the result."""
+def _run(
+    key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None], **conditions: object
+) -> None:
+    """Run the work of a job if it is in this state, and store the result.
+
+    A task may run several times, if its worker is killed: what a job has stored tells what is left to do.
+    """
     sweep()
-    job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
+    jobs = ImportJob.objects.select_related("edition", "user")
+    job = jobs.filter(pk=key, state=state, **conditions).first()
     if job is None:
         return
     with report_progress(key) as progress:
@@ -66,25 +80,40 @@ def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]
             work(job, progress)
         except ProgramError as error:
             problems = [[str(problem.where), problem.field, problem.message] for problem in error.problems]
-            _stop(job, state, State.REFUSED, problems)
+            job.change_state(State.REFUSED, before=state, problems=problems)
         except OvertakenError:
             logger.warning("The import %s was dropped or begun again while it was worked on", key)
+        except (OperationalError, InterfaceError):
+            # The queue runs the task again, or calls `stop_abandoned_job`.
+            raise
         except Exception as error:
             logger.exception("The import %s failed", key)
             is_lost = isinstance(error, uploads.FilesLostError)
             problems = [["", "", str(error)]] if is_lost else []
-            _stop(job, state, State.FAILED, problems, has_files=not is_lost)
+            job.change_state(State.FAILED, before=state, problems=problems, has_files=not is_lost)
             # Raise the error again, so that the queue shows the task as failed.
             raise
 
 
-def _stop(
-    job: ImportJob, start_state: str, end_state: str, problems: list[list[str]], **values: object
-) -> None:
-    """Set the final state of a job, which may have changed to reading if it was planned again."""
-    job.change_state(
-        end_state, before=State.READING if job.is_again else start_state, problems=problems, **values
+def stop_abandoned_job(task_result: TaskResult[..., object], *, is_worker_lost: bool) -> None:
+    """Show that the import of a task has failed, if this is a task of an import that will not run again."""
+    if task_result.task.func not in (preview.func, write.func):
+        return
+    problems = []
+    if is_worker_lost:
+        message = gettext(
+            "The worker was stopped %(number)d times while it worked on these files. Probably it needs more "
+            "memory than it may use. Split the files, or ask the server’s administrator to raise the "
+            "worker’s memory limit."
+        )
+        problems = [["", "", message % {"number": task_result.attempts}]]
+    # A job that was started again since then has another task.
+    jobs = ImportJob.objects.filter(
+        pk=task_result.args[0],
+        state__in=ImportJob.WORKING,
+        changed_at__lte=task_result.last_attempted_at,
     )
+    jobs.update(state=State.FAILED, changed_at=timezone.now(), problems=problems)
 
 
 def _change_state(job: ImportJob, state: str, *, before: str, **values: object) -> None:
@@ -116,10 +145,6 @@ def _write(job: ImportJob, progress: ProgressWriter) -> None:
         _write_program(job, progress)
     except ChangedError:
         _change_state(job, State.READING, before=State.WRITING, is_again=True)
-        _preview(job, progress)
-        return
-    PlannedRow.objects.filter(job=job).delete()
-    job.upload_parts.all().delete()
 
 
 @retry_conflicts
@@ -129,6 +154,8 @@ def _write_program(job: ImportJob, progress: ProgressWriter) -> None:
         report = _load(job, progress)
     # Change the state in the transaction of the import, so that they are committed together.
     _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
+    PlannedRow.objects.filter(job=job).delete()
+    job.upload_parts.all().delete()
 
 
 def _load(job: ImportJob, progress: ProgressWriter, *, dry_run: bool = False) -> Report:
@@ -173,13 +200,14 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
         pages = readable()[job.format].pages
         if pages is None:
             raise program_error(gettext("This format can’t be fetched. Upload the file."))
-        token = take_token(job.pk) or os.environ.get(pages.token, "")
+        token = read_token(job.pk) or os.environ.get(pages.token, "")
         fetched_files = fetch(
             job.url, pages, FetchPolicy(frozenset(settings.IMPORT_HOSTS), token=token), progress
         )
         uploads.store(job, ([source.content] for source in fetched_files))
         job.files = [source.name for source in fetched_files]
         job.save(update_fields=["files"])
+        delete_token(job.pk)
     return uploads.sources(job)
 
 

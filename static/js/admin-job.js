@@ -27,9 +27,11 @@ async function follow() {
 function update(found) {
   const [bar, next] = [job.querySelector("progress"), found.querySelector("progress")];
   const [stage, said] = [job.querySelector("#stage"), found.querySelector("#stage")];
+  // A stopped import has no progress: its page waits for the worker that begins again.
+  if (!bar || !next) return;
   if (next.hasAttribute("value")) bar.setAttribute("value", next.getAttribute("value"));
   else bar.removeAttribute("value");
   if (stage.textContent !== said.textContent) stage.textContent = said.textContent;
 }
 
-if (job && job.querySelector("progress")) setTimeout(follow, PAUSE);
+if (job) setTimeout(follow, PAUSE);

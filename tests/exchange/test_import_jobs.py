@@ -18,7 +18,7 @@ from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
 from exchange.jobs import tasks
-from exchange.jobs.progress import Progress, progress_key, store_token, take_token, token_key
+from exchange.jobs.progress import Progress, progress_key, read_token, store_token, token_key
 from exchange.jobs.uploads import PART_BYTES, sources, store
 from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow, UploadPart
 from exchange.records import EditionRecord
@@ -215,7 +215,7 @@ def test_program_is_fetched_once_and_its_token_is_not_stored(
     url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
     job = upload(admin_client, edition, url=url, token="secret-token")
     stored_content = b"".join(bytes(part.content) for part in UploadPart.objects.all())
-    stored_token = take_token(job.pk)
+    stored_token = read_token(job.pk)
     job = press_button(admin_client, job, "confirm")
 
     assert requests == [(url, "secret-token")]
@@ -227,7 +227,7 @@ def test_token_uploaded_with_files_is_not_stored(admin_client: Client, edition: 
     file = ("p.json", papers_file(program(paper("p1"))))
     job = upload(admin_client, edition, file, token="secret-token")
 
-    assert (job.state, take_token(job.pk)) == ("ready", "")
+    assert (job.state, read_token(job.pk)) == ("ready", "")
 
 
 @pytest.mark.parametrize(
