@@ -1,4 +1,7 @@
-"""No public address shows an unreleased value; reading the desk writes and locks no row of the program."""
+"""No public address shows an unreleased value; reading the desk writes and locks no row of the program.
+
+The statements are read on both databases, PostgreSQL's own counts of written rows over the whole desk.
+"""
 
 import re
 from typing import Any
@@ -14,6 +17,7 @@ from conference.models import Edition
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Presentation, Session, UnreleasedChange
+from tests.access.test_links import refused_links
 from tests.schedule.unreleased import planned_program as program
 from tests.schedule.unreleased.test_planned_equals_released import PAGES, admin_pages
 
@@ -27,6 +31,8 @@ MARKERS = (
 FILES = ("schedule.ics", "schedule.xml", "schedule.json", "program.csv", "program.json", "papers.bib")
 # The API dates a row by all its changes, also by those that are not public.
 CHANGE_TIMES = re.compile(rb'"changed_at":"[^"]*"')
+# When an account was last seen, and when duplicates were last looked for.
+BOOKKEEPING = {"accounts_accountsession", "people_comparison"}
 WRITES = re.compile(r"^\s*(INSERT INTO|UPDATE|DELETE FROM) \"(\w+)\"", re.I)
 
 
@@ -120,3 +126,35 @@ def test_reading_the_desk_writes_and_locks_no_row(waiting: Edition, admin_client
     written = {match[2] for sql in statements if (match := WRITES.match(sql))}
     assert written <= {"accounts_accountsession", "django_session"}
     assert [sql for sql in statements if "FOR UPDATE" in sql or "FOR NO KEY UPDATE" in sql] == []
+
+
+def rows_written() -> dict[str, tuple[int, int, int]]:
+    """Return how many rows were inserted, updated and deleted in each table, as PostgreSQL counts them."""
+    with connection.cursor() as cursor:
+        # The counts of this connection are passed on when it is idle, or now.
+        cursor.execute("SELECT pg_stat_force_next_flush()")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute("SELECT relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables")
+        return {name: counts for name, *counts in cursor.fetchall()}
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="PostgreSQL counts written rows")
+@pytest.mark.django_db(transaction=True)
+def test_no_page_of_the_desk_writes_a_row_of_the_program(waiting: Edition, admin_client: Client) -> None:
+    program.make_edits(waiting)
+    for row in (*Session.objects.all(), *Presentation.objects.all()):
+        program.change_attributes(row, title=f"{row.title} waits")
+    assert UnreleasedChange.objects.count() >= 30
+    # The first search brings its index up to date.
+    admin_client.get("/admin/search/?q=session")
+    before = rows_written()
+    count, refused = refused_links(admin_client)
+    after = rows_written()
+    written = {name for name in after if after[name] != before.get(name)}
+
+    assert (refused, count > 300) == ([], True)
+    assert written <= BOOKKEEPING
+
+    Session.objects.filter(uid="s4").update(abstract="Written")
+    assert {name for name, counts in rows_written().items() if counts != after[name]} > {"schedule_session"}
