@@ -34,7 +34,7 @@ from schedule.admin.unreleased import unreleased_address
 from schedule.admin.unreleased_rows import field_lines, references_of
 from schedule.editing import Placement
 from schedule.entries import Status
-from schedule.models import Release, Room, Session, UnreleasedChange
+from schedule.models import Release, Room, Session
 from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
 from schedule.unreleased.beginnings import changes_within, publishing_within
 
@@ -223,6 +223,7 @@ def apply_and_publish(
     cleaned = notice.cleaned_data
     detail = _("Announce a change: %(session)s") % {"session": change.session}
     session = change.session
+    is_waiting = bool(changes_within(session))
     with (
         recording(Origin.ACTION, request.user, detail) as log,
         revision.lock(),
@@ -235,7 +236,9 @@ def apply_and_publish(
         change_set = log.change_set
     sentence = _("The notice is public: “%(title)s”.") % {"title": cleaned["title"]}
     model_admin.message_user(request, with_undo_link(sentence, change_set), messages.SUCCESS)
-    if UnreleasedChange.objects.of_rows([session]).exists():
+    if is_waiting and not changes_within(session):
+        model_admin.message_user(request, _("Nothing of the session waits for a release any more."))
+    elif is_waiting:
         waits = _("Unreleased changes of the session still wait, and will be released over this one.")
         link = format_html('{} <a href="{}">{}</a>', waits, unreleased_address(session.edition), _("Review"))
         model_admin.message_user(request, link, messages.WARNING)

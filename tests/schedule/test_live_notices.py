@@ -406,8 +406,9 @@ def test_cancellation_by_a_notice_waits_no_longer(admin_client: Client, session:
     ReleasePlan.objects.create(edition=session.edition)
     session.status = "cancelled"
     session.save()
-    publish(admin_client, Session.objects.get(pk=session.pk), kind="cancel", reason="Storm")
+    page = publish(admin_client, Session.objects.get(pk=session.pk), kind="cancel", reason="Storm")
 
+    assert "Nothing of the session waits for a release any more" in page.text
     assert Session.objects.get(pk=session.pk).status == "cancelled"
     assert Session.objects.get(pk=session.pk).on_release == ""
     assert not UnreleasedChange.objects.exists()
@@ -433,3 +434,30 @@ def test_notice_moves_the_talks_at_once_too(admin_client: Client, waiting: Sessi
 
     assert Session.objects.get(pk=waiting.pk).presentations.get().start == start
     assert UnreleasedChange.objects.filter(presentation__isnull=False).count() == 0
+
+
+def test_notice_says_that_changes_of_the_talks_still_wait(admin_client: Client, session: Session) -> None:
+    ReleasePlan.objects.create(edition=session.edition)
+    talk = session.presentations.get()
+    talk.board = "B17"
+    talk.save()
+    start = session.start + HOUR
+    times = {"start": local_value(start, session.edition), "end": local_value(start + HOUR, session.edition)}
+    preview = admin_client.post(announce_address(session), {"kind": "time", **times})
+    page = publish(admin_client, session, kind="time", **times)
+
+    assert "keeps waiting, and the next release writes it over the notice" in preview.text
+    assert "Poster board <del>–</del> → <ins>B17</ins>" in preview.text
+    assert "Unreleased changes of the session still wait" in page.text
+    assert session.presentations.get().board == ""
+    assert UnreleasedChange.objects.get().values == {"board": "B17"}
+
+
+def test_notice_of_a_session_that_does_not_wait_says_nothing_of_it(
+    admin_client: Client, session: Session
+) -> None:
+    ReleasePlan.objects.create(edition=session.edition)
+    page = publish(admin_client, session, kind="room", room=Room.objects.get(name="Hall B").pk)
+
+    assert "Unreleased changes of the session still wait" not in page.text
+    assert "Nothing of the session waits" not in page.text
