@@ -98,7 +98,9 @@ class UnreleasedListAdmin[M: Model = Any](ContentAdmin[M]):
                 found: Any = self.model._default_manager.filter(pk__in=by_key)
                 related: Any = self.list_select_related
                 for row in self.for_list(found.select_related(*related)):
-                    vars(by_key[row.pk])[PLANNED_ROW] = row
+                    public = by_key[row.pk]
+                    # What is removed has no further values.
+                    vars(public)[PLANNED_ROW] = public if row.on_release == OnRelease.REMOVED else row
 
 
 @cache

@@ -9,7 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import strip_tags
 
+from accounts.models import Membership
 from conference.models import Edition
+from people.models import PersonAccount
 from schedule.models import ReleasePlan, Session, SessionRole, UnreleasedChange
 from tests import factories as make
 from tests.access.world import add_member
@@ -82,8 +84,11 @@ def test_list_of_presentations_shows_both_values(waiting: Edition, admin_client:
 def test_talk_of_a_moved_session_shows_both_times(waiting: Edition, admin_client: Client) -> None:
     program.move_session(waiting)
 
-    assert len(cells(admin_client, "schedule/presentation", "when")) == 3
-    assert uids(admin_client, "schedule/presentation", unreleased="yes") == []
+    program.remove_talk(waiting)
+
+    # Of the three talks, one is removed.
+    assert len(cells(admin_client, "schedule/presentation", "when")) == 2
+    assert uids(admin_client, "schedule/presentation", unreleased="yes") == ["t12"]
 
 
 def test_lists_of_papers_and_people_show_what_waits(waiting: Edition, admin_client: Client) -> None:
@@ -144,6 +149,23 @@ def test_only_those_who_may_see_unreleased_changes_are_shown_them(waiting: Editi
         shown[name] = "Renamed" in page.text, "unreleased changes" in page.text.lower()
 
     assert shown == {"chair": (True, True), "leader": (False, False), "other": (False, False)}
+
+
+def test_rows_of_editions_whose_changes_one_may_not_see_are_not_marked(
+    waiting: Edition, client: Client
+) -> None:
+    other = make.make_edition(2022)
+    ReleasePlan.objects.create(edition=other)
+    user = add_member("mixed", waiting, "session_chair")
+    Membership.objects.create(user=user, edition=other, role="chair")
+    person = make.make_person("Mixed")
+    PersonAccount.objects.create(user=user, person=person)
+    SessionRole.objects.create(session=program.session("w1p2"), person=person, role="chair", name="Mixed")
+    program.remove_session(waiting)
+    client.force_login(user)
+
+    assert uids(client, "schedule/session") == ["w1p2"]
+    assert "removed with the release" not in list_page(client, "schedule/session").text
 
 
 def test_filter_is_offered_for_editions_whose_changes_wait(waiting: Edition, admin_client: Client) -> None:
