@@ -97,7 +97,8 @@ class UnreleasedListAdmin[M: Model = Any](ContentAdmin[M]):
             with planned(edition):
                 found: Any = self.model._default_manager.filter(pk__in=by_key)
                 related: Any = self.list_select_related
-                for row in self.for_list(found.select_related(*related)):
+                planned_rows: Any = self.for_list(found.select_related(*related))
+                for row in planned_rows:
                     public = by_key[row.pk]
                     # What is removed has no further values.
                     vars(public)[PLANNED_ROW] = public if row.on_release == OnRelease.REMOVED else row
