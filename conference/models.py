@@ -65,7 +65,7 @@ class Conference(Content):
     )
     description_html = models.TextField(blank=True, editable=False)
     website = HttpURLField(_("website"), blank=True)
-    logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
+    logo = pictures.SmallPictureField(_("logo"), upload_to="logos/", blank=True)
 
     objects = ConferenceQuerySet.as_manager()
 
@@ -227,7 +227,7 @@ class Edition(EditionClock, Content):
         validators=[validate_accent],
         help_text=_("Such as #0b6b62."),
     )
-    logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
+    logo = pictures.SmallPictureField(_("logo"), upload_to="logos/", blank=True)
     hero = pictures.PictureField(
         _("picture of the home page"),
         upload_to="heroes/",
@@ -494,7 +494,7 @@ class Sponsor(Ordered, Content):
         _("tier"), max_length=60, blank=True, help_text=_("For example, Gold. Sponsors are grouped by tier.")
     )
     url = HttpURLField(_("website"), blank=True)
-    logo = models.ImageField(_("logo"), upload_to="sponsors/", blank=True)
+    logo = pictures.SmallPictureField(_("logo"), upload_to="sponsors/", blank=True)
     description = MarkdownField(_("description"), blank=True, help_text=_("Markdown."))
     description_html = models.TextField(blank=True, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)

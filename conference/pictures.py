@@ -8,7 +8,7 @@ import re
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
@@ -16,6 +16,9 @@ from django.db import models
 from django.db.models.fields.files import ImageFieldFile
 from django.utils.translation import gettext_lazy as _
 from PIL import Image, ImageOps, UnidentifiedImageError
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 # The maximum number of bytes of a copy, by its width in pixels.
 MAX_COPY_BYTES = {640: 60_000, 1280: 180_000, 1920: 360_000}
@@ -26,6 +29,9 @@ ENCODING = {"avif": {"speed": 9}, "webp": {"method": 3}}
 MAX_UPLOAD_BYTES = 20_000_000
 MAX_PIXELS = 50_000_000
 FORMATS = ("JPEG", "PNG", "WEBP", "AVIF")
+# Photos and logos are shown as they are uploaded. Imports fetch photos up to the same size.
+MAX_SMALL_BYTES = 5_000_000
+SMALL_FORMATS = (*FORMATS, "GIF")
 DIGEST_BYTES = 12
 # The names of originals with copies, and of copies.
 ORIGINAL = re.compile(r"(?P<stem>.*/[0-9a-f]{24})(?:_\w+)?\.\w+")
@@ -61,19 +67,33 @@ def is_new(file: ImageFieldFile) -> bool:
 
 def validate_picture(file: ImageFieldFile) -> None:
     """Raise `ValidationError` for a new upload that is too large, or not in one of `FORMATS`."""
+    if is_new(file) and file.size > MAX_UPLOAD_BYTES:
+        raise ValidationError(_("This picture is larger than 20 MB. Upload a smaller one."))
+    message = _("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")
+    _validate_content(file, FORMATS, message)
+
+
+def validate_small_picture(file: ImageFieldFile) -> None:
+    """Raise `ValidationError` for a new photo or logo that is too large, or not in one of `SMALL_FORMATS`."""
+    if is_new(file) and file.size > MAX_SMALL_BYTES:
+        raise ValidationError(_("This picture is larger than 5 MB. Upload a smaller one."))
+    message = _("This is not a picture. Upload a JPEG, PNG, WebP, AVIF or GIF file.")
+    _validate_content(file, SMALL_FORMATS, message)
+
+
+def _validate_content(file: ImageFieldFile, formats: tuple[str, ...], message: "StrPromise") -> None:
+    """Decode a new upload. Raises `ValidationError`, with the message if it is not in one of the formats."""
     if not is_new(file):
         return
-    if file.size > MAX_UPLOAD_BYTES:
-        raise ValidationError(_("This picture is larger than 20 MB. Upload a smaller one."))
     file.seek(0)
     try:
-        with Image.open(file, formats=FORMATS) as image:
+        with Image.open(file, formats=formats) as image:
             pixels = image.width * image.height
             if pixels <= MAX_PIXELS:
                 # Truncated files raise an error only when they are decoded.
                 image.load()
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValidationError(_("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")) from error
+        raise ValidationError(message) from error
     finally:
         file.seek(0)
     if pixels > MAX_PIXELS:
@@ -113,6 +133,12 @@ class PictureField(models.ImageField):
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
         store_copies(getattr(model_instance, self.attname))
         return super().pre_save(model_instance, add)
+
+
+class SmallPictureField(models.ImageField):
+    """Field of a photo or logo, which is validated when it is uploaded, and stored as it is."""
+
+    default_validators = [validate_small_picture]
 
 
 def copy_names(stem: str) -> list[str]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
+from conference.pictures import SmallPictureField
 from content.fields import HttpURLField, LinesField, MarkdownField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import page_path
@@ -102,7 +103,7 @@ class Person(Content):
     )
     orcid = models.CharField(_("ORCID iD"), max_length=19, blank=True, validators=[validate_orcid])
     homepage = HttpURLField(_("homepage"), blank=True)
-    photo = models.ImageField(_("photo"), upload_to="people/", blank=True)
+    photo = SmallPictureField(_("photo"), upload_to="people/", blank=True)
     biography = MarkdownField(_("biography"), blank=True, help_text=_("Markdown."))
     biography_html = models.TextField(blank=True, editable=False)
     email = models.EmailField(

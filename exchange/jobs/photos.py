@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext, ngettext
 from PIL import Image, UnidentifiedImageError
 
+from conference.pictures import MAX_SMALL_BYTES
 from content.array_lookup import AnyOf
 from content.history import RowChange
 from exchange.files import MEGABYTE
@@ -18,7 +19,7 @@ from exchange.reading.papers import shorten_list
 from exchange.records import PhotoRecord, Program
 from people.models import Person, PersonIdentifier
 
-MAX_PHOTO_BYTES = 5_000_000
+MAX_PHOTO_BYTES = MAX_SMALL_BYTES
 # Limits for all pictures of an import together.
 MAX_TOTAL_BYTES = 200_000_000
 MAX_TOTAL_SECONDS = 300.0

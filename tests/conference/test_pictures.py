@@ -10,7 +10,7 @@ from django.test import Client
 from PIL import Image
 
 from conference import pictures
-from conference.models import Edition
+from conference.models import Edition, Sponsor
 from tests import factories as make
 from tests.html_pages import read
 
@@ -69,6 +69,47 @@ def test_unsupported_file_is_refused(edition: Edition, file: SimpleUploadedFile,
         edition.full_clean()
 
     assert message in error.value.message_dict["hero"][0]
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (noise(40, 40, "GIF"), ""),
+        (noise(40, 40, "AVIF"), ""),
+        (SimpleUploadedFile("a.jpg", b"no picture"), "This is not a picture."),
+        (noise(40, 40, "EPS"), "This is not a picture. Upload a JPEG, PNG, WebP, AVIF or GIF file."),
+        (noise(40, 40, "TIFF"), "This is not a picture."),
+        (SimpleUploadedFile("cut.jpg", noise(400, 200).read()[:2000]), "This is not a picture."),
+        (noise(400, 400), "This picture has more than 50 million pixels."),
+        (SimpleUploadedFile("a.png", bytes(5_000_001)), "This picture is larger than 5 MB."),
+    ],
+)
+def test_photos_and_logos_are_pictures_within_bounds(
+    edition: Edition, monkeypatch: pytest.MonkeyPatch, file: SimpleUploadedFile, message: str
+) -> None:
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 100_000)
+    rows = [
+        (make.make_person("Ada"), "photo"),
+        (edition, "logo"),
+        (edition.conference, "logo"),
+        (Sponsor(edition=edition, name="A", slug="a"), "logo"),
+    ]
+    shown = []
+    for row, field in rows:
+        setattr(row, field, file)
+        try:
+            row.clean_fields(exclude={name.name for name in row._meta.fields} - {field})
+        except ValidationError as error:
+            shown += error.message_dict[field]
+
+    # The same on each row; nothing for the first two files.
+    assert [text[: len(message)] for text in shown] == ([message] * 4 if message else [])
+
+
+def test_stored_photo_is_not_opened_again(tmp_path: Path) -> None:
+    person = make.make_person("Ada")
+    person.photo = "people/missing.jpg"
+    person.full_clean()
 
 
 def test_truncated_picture_is_refused(edition: Edition) -> None:
