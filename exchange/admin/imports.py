@@ -276,7 +276,8 @@ class ImportJobAdmin(ScopedAdmin):
         elif (preview_values := self.preview_values(request, job, action, is_over)) is not None and (
             job.change_state(State.READING, before=job.state, problems=[], **preview_values, **new_values)
         ):
-            progress.delete_progress(job.pk)
+            # Another account does not use the token of the first one.
+            progress.delete_job_entries(job.pk)
             tasks.preview.enqueue(job.pk)
         elif action == "drop" and (is_over or job.state in (State.READY, State.MAPPING)):
             if job.change_state(State.DROPPED, before=job.state):

@@ -8,6 +8,7 @@ import pytest
 from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
@@ -221,6 +222,45 @@ def test_program_is_fetched_once_and_its_token_is_not_stored(
     assert requests == [(url, "secret-token")]
     assert (b"secret-token" in stored_content, stored_token) == (False, "")
     assert (job.state, Paper.objects.get().title) == ("done", "On n bodies")
+
+
+def test_token_is_kept_for_the_next_attempt_of_a_fetch(
+    admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens: list[str] = []
+
+    def fail_once(url: str, pages: Any, policy: Any, progress: Any) -> list[Source]:
+        tokens.append(policy.token)
+        if len(tokens) == 1:
+            raise OperationalError("the connection is closed")
+        return [Source("api2.openreview.net-1.json", OPENREVIEW.encode())]
+
+    monkeypatch.setattr("exchange.jobs.tasks.fetch", fail_once)
+    url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
+    job = upload(admin_client, edition, url=url, token="secret-token")
+    assert job.change_state("reading", before="failed")
+    tasks.preview.func(job.pk)
+    job.refresh_from_db()
+
+    assert job.state == "ready"
+    assert (tokens, read_token(job.pk)) == (["secret-token", "secret-token"], "")
+
+
+def test_import_started_again_does_not_use_the_first_token(
+    admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens: list[str] = []
+
+    def fail(url: str, pages: Any, policy: Any, progress: Any) -> list[Source]:
+        tokens.append(policy.token)
+        raise OperationalError("the connection is closed")
+
+    monkeypatch.setattr("exchange.jobs.tasks.fetch", fail)
+    url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
+    job = upload(admin_client, edition, url=url, token="secret-token")
+    press_button(admin_client, job, "again")
+
+    assert tokens == ["secret-token", ""]
 
 
 def test_token_uploaded_with_files_is_not_stored(admin_client: Client, edition: Edition) -> None:
