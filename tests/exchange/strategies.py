@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from exchange.formats.program_json import HEAD_RECORDS, LIST_RECORDS
 from exchange.formats.tables.rows import TRIMMED_COLUMNS
+from exchange.reading.person_names import written_name
 from exchange.reading.values import key_of
 from exchange.records import UNSTATED, Program, Record, Stated
 
@@ -61,6 +62,9 @@ def texts(owner: str, name: str) -> st.SearchStrategy[str]:
         return st.sampled_from(choices)
     if name in KEY_FIELDS:
         return KEYS
+    if (owner, name) == ("PersonRef", "name"):
+        # Readers leave out what only looks like a sign behind a name.
+        return LABELS.map(lambda text: written_name(text).name)
     if name in TRIMMED_COLUMNS - set(LABEL_FIELDS):
         return st.just("") | KEYS
     return LABELS if name in LABEL_FIELDS else TEXTS
