@@ -200,9 +200,10 @@ SIGNS_OF_LISTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹；，、", "01234567
 BULLET = re.compile(r"(?<=\s)[·•∙‧・](?=\s)")
 # `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
 NUMBERED_AFFILIATION = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
-# Where numbered affiliations begin, and where the next one does: `Zed1, Abe2, 1 MIT, 2 CMU`.
+# Where numbered affiliations begin, and where the next one does: `Zed1, Abe2, 1 MIT, 2 CMU`. Behind the first
+# one, a number in brackets is enough: `(1) MIT (2) CMU`.
 NEXT_AFFILIATION = re.compile(
-    r"(?:\A|[,;\n|])\s{0,2}[\[(^{]{0,2}(\d{1,2})[\])}.:]{0,2}\s{0,2}"
+    r"(?:\A|[,;\n|]|(?P<blank>\s)(?=[\[(]))\s{0,2}[\[(^{]{0,2}(?P<number>\d{1,2})[\])}.:]{0,2}\s{0,2}"
     r"(?!(?:and|und|et|st|nd|rd|th)\b)(?=[^\W\d])",
     re.IGNORECASE,
 )
@@ -292,7 +293,8 @@ def split_numbered(text: str) -> tuple[str, dict[str, str]]:
     bounds: list[tuple[int, int]] = []
     depth, counted_to = 0, 0
     for match in NEXT_AFFILIATION.finditer(text):
-        if int(match[1]) != len(bounds) + 1:
+        number = int(match["number"])
+        if number != len(bounds) + 1 or (match["blank"] and not bounds):
             continue
         between = text[counted_to : match.start()]
         depth, counted_to = depth + between.count("(") - between.count(")"), match.start()

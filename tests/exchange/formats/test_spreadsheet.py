@@ -155,6 +155,7 @@ def test_author_names_are_read_from_a_cell(cell: str, names: list[str]) -> None:
         "Mia Zed (MIT), Ann Abe (MIT; CMU)",
         "Mia Zed (MIT) and Ann Abe (MIT; CMU)",
         "Mia Zed1, Ann Abe1,2\n1 MIT\n2 CMU",
+        "Mia Zed (1), Ann Abe (1,2)\n(1) MIT (2) CMU",
         "Mia Zed [1], Ann Abe [1,2]; [1] MIT; [2] CMU",
         "Mia Zed¹ and Ann Abe^{1,2}\n(1) MIT\n(2) CMU",
         "Mia Zed2, Ann Abe2,1; 1 CMU, 2 MIT",
