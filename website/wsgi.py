@@ -19,11 +19,14 @@ settings_or_exit()
 django = ReplicaLayer(CharsetLayer(get_wsgi_application()))
 
 # These modules import models, so Django must be set up first.
+from content.storage.open_database import keep_database_open  # noqa: E402
 from operations.monitoring.wsgi import MonitoringLayer  # noqa: E402
 from pagecache.middleware import PageCache  # noqa: E402
 
 pages = PageCache(django)
 application = MonitoringLayer(pages)
+
+keep_database_open()
 
 # Load all views before the first request.
 get_resolver().url_patterns  # noqa: B018

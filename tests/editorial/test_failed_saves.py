@@ -2,19 +2,23 @@
 
 import errno
 import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import InternalError, OperationalError
+from django.db import InternalError, OperationalError, connection
 from django.test import Client, RequestFactory
 from PIL import Image
 from pytest_django import Settings
 
+from api.models import Token
 from content.storage.failures import failed_save
 from content.storage.uploads import TemporaryUploads, upload_failure
 from exchange.models import ImportJob
@@ -164,6 +168,75 @@ def test_form_comes_back_if_the_database_cannot_write(
 
     assert (page.status_code, values_of(page, "name")) == (503, {"name": "Ada Lovelace"})
     assert page.context["adminform"].form.non_field_errors() == [text]
+
+
+@pytest.fixture
+def read_only(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Yield a function after which the database refuses writes, as a standby and a protected file do."""
+
+    def refuse_writes() -> None:
+        connection.close()
+        if connection.vendor == "sqlite":
+            uri = f"{Path(connection.settings_dict['NAME']).as_uri()}?mode=ro"
+            monkeypatch.setitem(connection.settings_dict, "NAME", uri)
+        else:
+            with connection.cursor() as cursor:
+                cursor.execute("SET default_transaction_read_only = on")
+
+    yield refuse_writes
+    connection.close()
+    monkeypatch.undo()
+
+
+READ_ONLY = f"The database is read-only. {ADVICE}"
+
+
+def test_form_comes_back_from_a_read_only_database(
+    read_only: Callable[[], None], admin_client: Client
+) -> None:
+    person = make.make_person("Ada")
+    read_only()
+    added = admin_client.post(admin_url(Person, "add"), PERSON)
+    changed = admin_client.post(admin_url(person, "change"), {**PERSON, "uid": person.uid, "name": "Augusta"})
+
+    assert [page.status_code for page in (added, changed)] == [503, 503]
+    assert [values_of(page, "name")["name"] for page in (added, changed)] == ["Ada Lovelace", "Augusta"]
+    for page in (added, changed):
+        assert page.context["adminform"].form.non_field_errors() == [READ_ONLY]
+    person.refresh_from_db()
+    assert person.name == "Ada"
+
+
+def test_other_writes_to_a_read_only_database_say_so(
+    read_only: Callable[[], None], admin_client: Client, client: Client
+) -> None:
+    edition = make.make_edition(2021)
+    paper = make.make_paper(edition, uid="p1")
+    chair = User.objects.create_superuser("chair", password="a long password")
+    _, token = Token.objects.create(
+        chair, expiry=timedelta(days=1), prefix="plenary_", name="app", scope=Token.Scope.WRITE
+    )
+    headers = {"Authorization": f"Bearer {token}"}
+    headers["If-Match"] = client.get("/api/v1/papers/2021/p1/", headers=headers).headers["ETag"]
+    read_only()
+    for visitor in (client, admin_client):
+        visitor.raise_request_exception = False
+    answers = [
+        client.post("/2021/agenda/stars/", {"star": ""}),
+        client.post("/admin/login/", {"username": "chair", "password": "a long password"}),
+        admin_client.post(admin_url(paper, "delete"), {"post": "yes"}),
+        client.post(
+            "/api/v1/papers/", {"edition": "2021", "title": "New"}, "application/json", headers=headers
+        ),
+        client.delete("/api/v1/papers/2021/p1/", headers=headers),
+    ]
+    pages = [client.get("/2021/papers/"), admin_client.get(admin_url(paper, "change"))]
+
+    assert [answer.status_code for answer in answers] == [503] * 5
+    assert [READ_ONLY in answer.text for answer in answers] == [True] * 5
+    assert [answer.json() for answer in answers[3:]] == [{"detail": READ_ONLY}] * 2
+    assert [page.status_code for page in pages] == [200, 200]
+    assert Paper.objects.count() == 1
 
 
 @pytest.mark.parametrize("error", [OperationalError(), OSError(errno.ECONNRESET, "reset"), ValueError()])

@@ -115,10 +115,12 @@ def test_full_disk_prevents_only_writes(installed: Path) -> None:
         cached = site.request(CACHED)
         limit_file_size(site, 0)
         cached_while_full, is_unsaved = site.request(CACHED), is_unavailable(site, STAR, "POST", "star=")
+        uncached_while_full = [site.request(path).status for path in (UNCACHED, "/api/v1/papers/")]
         limit_file_size(site, resource.RLIM_INFINITY)
         after = [site.request(STAR, "POST", "star="), site.request(UNCACHED)]
 
     assert (cached_while_full.status, cached_while_full.text, is_unsaved) == (200, cached.text, True)
+    assert uncached_while_full == [200, 200]
     assert [answer.status for answer in after] == [303, 200]
     assert manage(installed, "verify -v 0").returncode == 0
 
