@@ -194,21 +194,30 @@ def test_import_that_kills_three_workers_has_failed(site: Installation) -> None:
     assert "Start again" in shown
 
 
+def end_connections(site: Installation, seconds: float) -> None:
+    """End all connections to the database, and refuse new ones for this long."""
+    server, _, name = site.database.rpartition("/")
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {seconds == 0}")
+        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        time.sleep(seconds)
+        admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+
+on_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite has no server that restarts"
+)
+
+
 @pytest.mark.server
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that restarts")
+@on_postgresql
 @pytest.mark.parametrize("seconds", [0, 5])
 def test_worker_survives_a_restart_of_the_database(site: Installation, seconds: int) -> None:
     began = site.folder / "began"
     site.run(f"{SETUP}\nupload()")
-    name = site.database.rpartition("/")[2]
     with site.worker(WAIT.format(began=began)) as (process, log):
         wait_until(began.exists, log)
-        server = site.database.replace(f"/{name}", "/postgres")
-        with psycopg.connect(server, autocommit=True) as admin:
-            admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {seconds == 0}")
-            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
-            time.sleep(seconds)
-            admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        end_connections(site, seconds)
         wait_until(lambda: {status for status, _ in site.tasks()} == {"SUCCESSFUL"}, log)
         is_running = process.poll() is None
     text = log.read_text()
@@ -221,3 +230,23 @@ def test_worker_survives_a_restart_of_the_database(site: Installation, seconds: 
         assert "The database failed. The worker tries again in 1 s:" in text
         assert "The database failed. The worker tries again in 2 s:" in text
         assert "Traceback" not in text
+
+
+@pytest.mark.server
+@on_postgresql
+def test_worker_that_is_stopping_ends_although_its_database_fails(site: Installation) -> None:
+    began = site.folder / "began"
+    site.run(SETUP)
+    with site.worker(WAIT.format(began=began)) as (process, log):
+        wait_until(began.exists, log)
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "shutting down gracefully" in log.read_text(), log)
+        end_connections(site, 5)
+        is_ended = process.wait(TIMEOUT_SECONDS) == 0
+    text = log.read_text()
+    with site.worker() as (_, log):
+        wait_until(lambda: site.jobs() == ["ready"], log)
+
+    assert is_ended
+    assert "The database failed while the worker was stopping:" in text
+    assert "Traceback" not in text

@@ -1,6 +1,7 @@
 """`manage.py worker`: run background tasks and planned releases, and report that a worker is running."""
 
 import logging
+import signal
 import time
 from threading import Event, Thread
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django_tasks_db.management.commands.db_worker import Command as DatabaseWorker
+from django_tasks_db.management.commands.db_worker import Worker
 
 from content.unreleased.worker_report import REPORT_SECONDS, report
 from operations.background_tasks import return_lost_tasks, return_tasks_of
@@ -32,7 +34,7 @@ class Command(DatabaseWorker):
             stopped.set()
 
     def run_through_outages(self, worker_id: str, options: dict[str, Any]) -> None:
-        """Run tasks; begin again when the database has failed, without a limit."""
+        """Run tasks; begin again when the database has failed, without a limit, unless it is to stop."""
         pause = 1
         while True:
             started = time.monotonic()
@@ -45,6 +47,9 @@ class Command(DatabaseWorker):
                 request_log.end()
                 if time.monotonic() - started > MAX_PAUSE_SECONDS:
                     pause = 1
+                if is_stopping():
+                    logger.warning("The database failed while the worker was stopping: %s", in_a_line(error))
+                    return
                 logger.warning(
                     "The database failed. The worker tries again in %d s: %s", pause, in_a_line(error)
                 )
@@ -52,6 +57,12 @@ class Command(DatabaseWorker):
                 pause = min(2 * pause, MAX_PAUSE_SECONDS)
             else:
                 return
+
+
+def is_stopping() -> bool:
+    """Return whether a signal has asked the worker to end after its task."""
+    worker = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    return isinstance(worker, Worker) and not worker.running
 
 
 def report_until(stopped: Event, worker_id: str) -> None:
