@@ -89,10 +89,18 @@ def _run(
         except Exception as error:
             logger.exception("The import %s failed", key)
             is_lost = isinstance(error, uploads.FilesLostError)
-            problems = [["", "", str(error)]] if is_lost else []
+            reason = str(error) if is_lost else ""
+            if isinstance(error, MemoryError):
+                reason = gettext("These files need more memory than the worker may use.")
+                reason = f"{reason} {more_memory()}"
+            problems = [["", "", reason]] if reason else []
             job.change_state(State.FAILED, before=state, problems=problems, has_files=not is_lost)
             # Raise the error again, so that the queue shows the task as failed.
             raise
+
+
+def more_memory() -> str:
+    return gettext("Split the files, or ask the server’s administrator to raise the worker’s memory limit.")
 
 
 def stop_abandoned_job(task_result: TaskResult[..., object], *, is_worker_lost: bool) -> None:
@@ -103,10 +111,9 @@ def stop_abandoned_job(task_result: TaskResult[..., object], *, is_worker_lost: 
     if is_worker_lost:
         message = gettext(
             "The worker was stopped %(number)d times while it worked on these files. Probably it needs more "
-            "memory than it may use. Split the files, or ask the server’s administrator to raise the "
-            "worker’s memory limit."
+            "memory than it may use."
         )
-        problems = [["", "", message % {"number": task_result.attempts}]]
+        problems = [["", "", f"{message % {'number': task_result.attempts}} {more_memory()}"]]
     # A job that was started again since then has another task.
     jobs = ImportJob.objects.filter(
         pk=task_result.args[0],

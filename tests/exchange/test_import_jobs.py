@@ -382,6 +382,22 @@ def test_failed_import_writes_nothing_and_can_be_retried(
     assert (job.state, Paper.objects.count()) == ("done", 1)
 
 
+def test_import_that_needs_too_much_memory_says_so(
+    admin_client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(job: ImportJob) -> list[Any]:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("exchange.jobs.uploads.sources", read)
+        job = upload_papers(admin_client, edition, paper("p1"))
+    page = admin_client.get(job_url(job)).text
+
+    assert job.state == "failed"
+    assert "Nothing was written. These files need more memory than the worker may use." in page
+    assert "Your files are not the cause." not in page
+
+
 # Stored files
 
 
