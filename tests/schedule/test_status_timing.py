@@ -17,6 +17,7 @@ from schedule.unreleased.releasing import publish_at_once
 from tests import factories as make
 from tests.access.world import add_member
 from tests.admin_forms import admin_url
+from tests.api.writing import Writer, make_token
 from tests.schedule.form_data import fields_of
 from tests.schedule.unreleased.waiting import open_plan, planned_rows, release_all, waiting_fields
 
@@ -178,6 +179,48 @@ def test_bulk_action_hides_at_once_and_can_be_reverted(release_plan: ReleasePlan
 
     assert "_status_timing" in page.text
     assert (hidden, statuses()[0]) == ("withdrawn", "published")
+
+
+def run_action(client: Client, row: Any, action: str, **fields: str) -> None:
+    address = admin_url(type(row), "changelist")
+    choice = {"action": action, "_selected_action": [str(row.pk)], **fields}
+    plan = client.post(address, choice).context["plan"]
+    assert client.post(address, {**choice, "_confirmed": plan.digest}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("timing", "public", "waiting"),
+    [
+        ("usual", ["draft", "draft"] * 2, ["draft", "published"] * 2),
+        ("now", ["draft", "published"] * 2, ["draft", "published"] * 2),
+        ("release", ["published", "draft"] * 2, ["draft", "published"] * 2),
+    ],
+)
+def test_bulk_actions_hide_and_publish_when_the_chair_says(
+    release_plan: ReleasePlan, timing: str, public: list[str], waiting: list[str]
+) -> None:
+    chair = client_of(release_plan.edition, "chair")
+    for first, second in (Paper.objects.order_by("title"), Session.objects.order_by("uid")):
+        run_action(chair, first, "back_to_draft", _status_timing=timing)
+        run_action(chair, second, "publish", _status_timing=timing)
+    before, planned = statuses(), waiting_statuses()
+    if waiting_fields():
+        release_all(release_plan.edition)
+
+    assert (before, planned) == (public, waiting)
+    assert statuses() == waiting
+
+
+@pytest.mark.parametrize("role", ["chair", "editor"])
+def test_api_hides_at_once_and_publishes_with_the_release(release_plan: ReleasePlan, role: str) -> None:
+    writer = Writer(make_token(add_member(role, release_plan.edition, role)))
+    rows = [*Paper.objects.order_by("title"), *Session.objects.order_by("uid")]
+    for row, (status, code) in zip(rows, [("draft", 200), ("published", 202)] * 2, strict=True):
+        writer.patch(f"{row._meta.model_name}s/2021/{row.uid}/", code, status=status)
+    public, waiting = statuses(), waiting_statuses()
+
+    assert public == ["draft", "draft"] * 2
+    assert waiting == ["draft", "published"] * 2
 
 
 def test_account_of_another_edition_cannot_publish_at_once(release_plan: ReleasePlan) -> None:
