@@ -13,6 +13,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -336,11 +337,14 @@ def cancel_planned_release(plan: ReleasePlan) -> None:
         plan.save()
 
 
+def plans_due(at: datetime) -> QuerySet[ReleasePlan]:
+    return ReleasePlan.objects.open().filter(release_at__lte=at)
+
+
 def release_due(at: datetime) -> list[ReleasePlan]:
     """Carry out the planned releases that are due, and store why any is refused. One query if none is due."""
     released = []
-    due = ReleasePlan.objects.open().filter(release_at__lte=at)
-    for plan in due.order_by("pk"):
+    for plan in plans_due(at).order_by("pk"):
         try:
             if release_planned(plan, at):
                 released.append(plan)
@@ -348,7 +352,7 @@ def release_due(at: datetime) -> list[ReleasePlan]:
             rows = ReleasePlan.objects.filter(pk=plan.pk, release_at=plan.release_at)
             rows.update(refusal="\n".join(error.reasons), release_at=None)
         except (DatabaseError, ValidationError):
-            # It stays due. The releases of other editions do not wait for it.
+            # It stays due, and the task tries it again. The releases of other editions do not wait for it.
             logger.exception("The planned release of edition %s failed.", plan.edition_id)
     return released
 

@@ -250,3 +250,43 @@ def test_worker_that_is_stopping_ends_although_its_database_fails(site: Installa
     assert is_ended
     assert "The database failed while the worker was stopping:" in text
     assert "Traceback" not in text
+
+
+RELEASE = """
+from datetime import timedelta
+from django.core.management import call_command
+from django.utils import timezone
+from content.unreleased.worker_report import report
+from schedule.unreleased.releasing import plan_release
+from schedule.unreleased.tasks import enqueue_release
+from tests import factories as make
+from tests.schedule.unreleased.waiting import open_plan
+call_command("migrate", verbosity=0)
+session = make.make_session(make.make_edition(), title="Public")
+plan = open_plan(session.edition)
+session.title = "Planned"
+session.save()
+report()
+moment = timezone.now() + timedelta(seconds=12)
+plan_release(plan, None, moment, timezone.now())
+enqueue_release(moment)
+print(moment.timestamp())
+"""
+
+
+@pytest.mark.server
+def test_worker_makes_a_planned_release_at_its_time(site: Installation) -> None:
+    moment = float(site.run(RELEASE))
+
+    def title() -> str:
+        return str(site.rows("SELECT title FROM schedule_session")[0][0])
+
+    before = title()
+    with site.worker() as (_, log):
+        wait_until(lambda: "Starting worker" in log.read_text(), log)
+        started = time.time()
+        wait_until(lambda: title() == "Planned", log)
+        ended = time.time()
+
+    assert before == "Public"
+    assert moment <= ended < max(moment, started) + 30

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
+from pytest_django import Settings
 
 from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
@@ -36,6 +38,7 @@ from schedule.releases import announce
 from schedule.unreleased import releasing
 from schedule.unreleased.conflicts import MINE, THEIRS, RefusedError, find_conflicts
 from schedule.unreleased.new_clashes import NewClashesError
+from schedule.unreleased.tasks import release_planned
 from schedule.unreleased.undo import undo_release
 from tests import factories as make
 from tests.connections import LOCK_TIMEOUT_SECONDS, run_over_another_connection, wait_for_a_lock
@@ -627,6 +630,29 @@ def test_release_that_fails_does_not_keep_others_from_being_made(
     # It stays due.
     assert [row.pk for row in released_later] == [plan.pk]
     assert get_session("s1").title == "Fails"
+
+
+def test_planned_release_that_fails_is_tried_again_after_a_minute(
+    plan: ReleasePlan, user: User, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    change_title(user, "Released")
+    plan_now(plan, user)
+
+    def fail(*args: object, **options: object) -> None:
+        raise OperationalError("canceling statement due to lock timeout")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(releasing, "release", fail)
+        release_planned.func()
+    (task,) = DBTaskResult.objects.all()
+    pause = task.run_after - task.enqueued_at
+    failed_title = get_session("s1").title
+    release_planned.func()
+
+    assert timedelta(seconds=50) < pause <= timedelta(minutes=1)
+    assert (failed_title, get_session("s1").title) == ("Oral session 1", "Released")
+    assert DBTaskResult.objects.count() == 1
 
 
 def test_no_release_is_planned_without_a_worker(plan: ReleasePlan, user: User) -> None:
