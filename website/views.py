@@ -28,6 +28,7 @@ RETRY_AFTER = "30"
 RETRY_AFTER_LOCK = "5"
 API_PREFIX = "/api/"
 READING_METHODS = ("GET", "HEAD", "OPTIONS")
+ADMIN_PREFIX = "/admin/"
 
 
 @require_safe
@@ -92,6 +93,21 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"detail": message}, status=status, headers=headers)
     # Render without the request, because the context processors may have failed.
     page = loader.get_template(f"{status}.html").render(
-        {"is_locked": is_locked, "failure": failure and with_advice(failure)}
+        {
+            "is_locked": is_locked,
+            "failure": failure and with_advice(failure),
+            "fields": posted_fields(request) if is_unavailable else [],
+        }
     )
     return HttpResponse(page, status=status, headers=headers)
+
+
+def posted_fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return what a form of the admin has sent, so that it can be sent again.
+
+    Empty if it has files, which a page cannot send again, or a password, which no page should contain.
+    """
+    if request.method != "POST" or not request.path.startswith(ADMIN_PREFIX) or request.FILES:
+        return []
+    fields = [(name, str(value)) for name, values in request.POST.lists() for value in values]
+    return [] if any("password" in name for name, _value in fields) else fields

@@ -27,6 +27,7 @@ from people.models import Person
 from tests import factories as make
 from tests.admin_forms import admin_url, formset
 from tests.exchange.uploads import ADD_URL
+from tests.html_pages import Page as HtmlPage
 
 pytestmark = pytest.mark.django_db
 
@@ -255,6 +256,35 @@ def test_other_pages_say_what_is_full(client: Client, monkeypatch: pytest.Monkey
 
     assert (page.status_code, page.headers["Retry-After"]) == (503, "30")
     assert f"The disk of the database is full. {ADVICE}" in page.text
+
+
+def test_page_of_the_admin_that_cannot_save_sends_its_form_again(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = make.make_paper(make.make_edition(2021), status="draft")
+    address = admin_url(Paper, "changelist")
+    choice = {"action": "publish", "_selected_action": [str(paper.pk)], "note": 'two\nlines & "quotes"'}
+    choice["_confirmed"] = admin_client.post(address, choice).context["plan"].digest
+    admin_client.raise_request_exception = False
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise caused_by(OperationalError(), sqlite_error("SQLITE_FULL"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("content.bulk.write", fail)
+        page = admin_client.post(address, choice)
+        password = {"old_password": "password", "new_password1": "a" * 12, "new_password2": "a" * 12}
+        patch.setattr("django.contrib.auth.models.User.save", fail)
+        secret_page = admin_client.post("/admin/password_change/", password)
+    fields = [(tag.attributes["name"], tag.attributes["value"]) for tag in HtmlPage(page.text).all("input")]
+
+    assert (page.status_code, secret_page.status_code) == (503, 503)
+    assert f"The disk of the database is full. {ADVICE}" in page.text
+    assert dict(fields) == {**choice, "_selected_action": str(paper.pk)}
+    assert admin_client.post(address, dict(fields)).status_code == 302
+    paper.refresh_from_db()
+    assert paper.status == "published"
+    assert "<input" not in secret_page.text
 
 
 # Large uploads, which are written to the folder for temporary files while they arrive
