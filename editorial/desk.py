@@ -60,6 +60,10 @@ class RowCount:
     def count(self, edition: Edition) -> int:
         return self.rows(edition).count()
 
+    def shown(self, edition: Edition, count: int) -> tuple[int, Text]:
+        """Return the count and its label; `count` is that of the public rows."""
+        return count, self.label
+
     def address(self, edition: Edition) -> str:
         meta = self.model._meta
         query = [(self.edition_parameter, edition.pk), *self.parameters()]
@@ -140,7 +144,7 @@ class DeskCount:
 
 
 def content_counts(edition: Edition) -> dict[RowCount, int]:
-    """Return the counts of content, cached until the revision or the unreleased changes do."""
+    """Return the counts of public content, cached until the revision changes."""
     return _cached_counts(edition, revision.current(edition.pk), preview_context.cache_key_part())
 
 
@@ -202,8 +206,9 @@ def visible_counts(
     counts = []
     for line in sorted(lines, key=attrgetter("position")):
         if may_see(line.model):
-            count = cached[line] if line in cached else line.count(edition)
-            app, label = line.model._meta.app_config, str(line.label % {"count": count})
+            public_count = cached[line] if line in cached else line.count(edition)
+            count, words = line.shown(edition, public_count)
+            app, label = line.model._meta.app_config, str(words % {"count": count})
             if count and line.details and (detail_text := line.details(edition)):
                 label = _("%(words)s: %(named)s") % {"words": label, "named": detail_text}
             counts.append(DeskCount(count, label, line.address(edition), str(app.verbose_name), app.label))

@@ -11,7 +11,8 @@ from django.utils.translation import ngettext_lazy
 
 from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
-from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
+from content.unreleased.plan import planned
+from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount, Text
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_rows
 from schedule import clashes
@@ -20,14 +21,22 @@ from schedule.clashes.findings import ClashEvent, ClashSubject
 from schedule.clashes.rules import posters_sharing_boards
 from schedule.models import Presentation, ProgramInvitation, Release, Room, Session, Unavailability
 
+PLANNED_CLASHES = ngettext_lazy("clash in the planned timetable", "clashes in the planned timetable", "count")
+
 
 class ClashCount(RowCount):
-    """The number of clashes, which have their own page instead of a list."""
+    """The number of clashes, which have their own page instead of a list. It shows the planned schedule."""
 
     __slots__ = ()
 
     def count(self, edition: Edition) -> int:
         return len(clashes.find_clashes(edition).all)
+
+    def shown(self, edition: Edition, count: int) -> tuple[int, Text]:
+        with planned(edition) as plan:
+            if plan is None:
+                return count, self.label
+            return len(clashes.cached_clashes(edition).all), PLANNED_CLASHES
 
     def address(self, edition: Edition) -> str:
         return reverse("admin:schedule_session_clashes", query={"edition": edition.pk})

@@ -93,3 +93,27 @@ def test_clashes_are_those_of_the_planned_schedule(waiting: Edition, admin_clien
     program.change_attributes(program.session("s2"), start=first.start, end=first.end, room=first.room)
 
     assert admin_client.get(address).context["total"] > before
+
+
+def test_the_desk_counts_the_clashes_of_the_page_that_lists_them(
+    waiting: Edition, admin_client: Client
+) -> None:
+    clashes, desk = f"/admin/schedule/session/clashes/?edition={waiting.pk}", f"/admin/?edition={waiting.pk}"
+
+    def shown() -> tuple[int, str]:
+        context = admin_client.get(desk).context["desk"]
+        lines = [*context["open_checks"], *context["passed_checks"]]
+        (line,) = [line for line in lines if line.address == clashes]
+        assert admin_client.get(clashes).context["total"] == line.count
+        return line.count, line.label
+
+    public_count, public_label = shown()
+    first = program.session("s1")
+    program.change_attributes(program.session("s2"), start=first.start, end=first.end, room=first.room)
+    planned_count, planned_label = shown()
+    program.change_attributes(program.session("s2"), room=program.room("hall-1"))
+    changed_count, _label = shown()
+
+    assert public_label == "clashes in the timetable"
+    assert planned_label == f"clash{'es' * (planned_count > 1)} in the planned timetable"
+    assert planned_count > changed_count >= public_count
