@@ -6,6 +6,7 @@ Comparing two snapshots is pure. A session that moves is listed without its talk
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -120,6 +121,11 @@ class Snapshot:
         session_key = self.session_of(key)
         return self.rows[key].cancelled or bool(session_key and self.cancelled(session_key))
 
+    @cached_property
+    def presented_papers(self) -> set[str]:
+        """The keys of the papers that have a presentation."""
+        return {row.paper for row in self.rows.values()}
+
     def count(self, kind: str) -> int:
         return sum(key.startswith(f"{kind}:") for key in self.rows)
 
@@ -176,9 +182,20 @@ def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
         return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
     changes = [*_find_withdrawals(before, after)]
-    for key in after.rows:
+    for key in _touched_keys(before, after):
         changes += _find_row_changes(key, before, after)
     return sorted(changes, key=sort_key)
+
+
+def _touched_keys(before: Snapshot, after: Snapshot) -> set[str]:
+    """Return the rows of `after` that differ, or are in a session or of a paper that does."""
+    touched = {key for key, row in after.rows.items() if before.rows.get(key) != row}
+    found = touched | (before.rows.keys() - after.rows.keys())
+    while found:
+        found = {key for key, row in after.rows.items() if row.within in found or row.paper in found}
+        found -= touched
+        touched |= found
+    return touched
 
 
 def _find_withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
@@ -207,7 +224,7 @@ def _find_row_changes(key: str, before: Snapshot, after: Snapshot) -> Iterator[P
 
 def _find_addition(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key.startswith("paper:"):
-        if not any(row.paper == key for row in after.rows.values()):
+        if key not in after.presented_papers:
             yield ProgramChange("new", key, after.title(key))
     elif not (session_key := after.session_of(key)) or session_key in before.rows:
         yield ProgramChange("new", key, after.title(key), after=after.time_and_room(key))

@@ -343,6 +343,16 @@ def _written_names(row: Any, names: Collection[str] | None, held: Columns) -> li
     return [name for name in written if stored.get(name) != in_memory[name]]
 
 
+def without_unchanged(rows: Collection[Any], names: Iterable[str], held: Mapping[int, Columns]) -> list[Any]:
+    """Leave out rows of which a part waits, and whose other fields in `names` are as stored."""
+    if not rows:
+        return []
+    model: Any = type(next(iter(rows)))
+    compared = [name for name in names if name in recorded_fields(model)]
+    stored = read_values_by_key(model, [row.pk for row in rows if row.pk in held], compared)
+    return [row for row in rows if row.pk not in stored or stored[row.pk] != values_in_memory(row, compared)]
+
+
 @contextmanager
 def showing_public(held: Mapping[int, Columns], rows: Iterable[Any]) -> Iterator[None]:
     """Give the rows their public values in the block."""

@@ -175,6 +175,7 @@ class ReleasableQuerySet(ContentQuerySet[Any]):
             with diversion.showing_public(held, rows), plan.settled():
                 for written, keys in _by_written_names(rows, names, held).items():
                     chosen = [row for row in rows if row.pk in keys]
+                    chosen = diversion.without_unchanged(chosen, written, held)
                     super().bulk_update(chosen, written, batch_size=batch_size)
         return len(rows)
 

@@ -39,6 +39,8 @@ LINES_HELP = _(
     "Clear the changes that visitors don’t need to see. Notes appear below their change and may use Markdown."
 )
 MAX_NOTE_CHARS = 500
+# The maximum number of changes that a form lists.
+MAX_LISTED_LINES = 500
 
 # Names of the rows that change, inside a sentence.
 MODEL_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
@@ -78,7 +80,10 @@ def with_note(row: dict[str, object], note: str) -> dict[str, Any]:
 
 
 class LinesWidget(forms.Widget):
-    """Widget with a checkbox and a note for each change. The value is the ticked changes' notes by line."""
+    """Widget with a checkbox and a note for each change. The value is the ticked changes' notes by line.
+
+    Changes beyond `MAX_LISTED_LINES` are counted, and stay as they are.
+    """
 
     # Name and text of each line.
     choices: Sequence[tuple[str, str]] = ()
@@ -89,17 +94,20 @@ class LinesWidget(forms.Widget):
         notes: dict[str, str] = value or {}
         rows = [
             (line, text, line in notes, notes.get(line, ""), self.stored.get(line))
-            for line, text in self.choices
+            for line, text in self.choices[:MAX_LISTED_LINES]
         ]
-        return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
+        context = {"name": name, "rows": rows, "more": len(self.choices) - len(rows)}
+        return render_to_string("admin/schedule/release/_lines.html", context)
 
     def value_from_datadict(self, data: Any, files: object, name: str) -> dict[str, str]:
         ticked_lines = {*data.getlist(name)}
-        return {
+        listed = {
             line: str(data.get(f"{name}-note-{line}", ""))
-            for line, _text in self.choices
+            for line, _text in self.choices[:MAX_LISTED_LINES]
             if line in ticked_lines
         }
+        more = {line: self.stored.get(line, "") for line, _text in self.choices[MAX_LISTED_LINES:]}
+        return {**listed, **more}
 
     def value_omitted_from_data(self, data: object, files: object, name: str) -> bool:
         return False
@@ -138,8 +146,11 @@ class AnnounceForm(forms.Form):
 
     def __init__(self, pending: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
-        choices = [(change.line, describe_change(change, edition, rooms)) for change in pending.changes]
-        self.state = sha256(repr([pending.number, choices]).encode()).hexdigest()
+        # The widget shows no further texts.
+        listed, more = pending.changes[:MAX_LISTED_LINES], pending.changes[MAX_LISTED_LINES:]
+        choices = [(change.line, describe_change(change, edition, rooms)) for change in listed]
+        choices += [(change.line, "") for change in more]
+        self.state = sha256(repr([pending.number, choices, more]).encode()).hexdigest()
         initial: dict[str, object] = {"title": pending.title, "text": pending.text}
         posted: QueryDict | dict[str, str] = data or {}
         if data is not None and data.get("seen") != self.state:

@@ -28,7 +28,7 @@ from editorial.history_views import may_release
 from editorial.model_admin import ContentAdmin
 from schedule.admin.clashes import clash_context
 from schedule.admin.releases import AnnounceForm, ReleaseAdmin
-from schedule.admin.unreleased_rows import CHOICE, ChangeList, discarded_labels
+from schedule.admin.unreleased_rows import CHOICE, MAX_LISTED_CLASHES, ChangeList, discarded_context
 from schedule.models import ReleasePlan, UnreleasedChange
 from schedule.releases import announced_program, pending_release
 from schedule.unreleased import releasing, tasks, undo
@@ -232,9 +232,8 @@ class UnreleasedPage:
         if chosen is not None and not chosen:
             raise RefusedError(gettext("Choose the changes that you want to discard."))
         if "confirmed" not in self.request.POST:
-            changes = discarded_labels(self.edition, chosen)
             title = gettext("Discard unreleased changes")
-            return self.page("discard", title, is_all=chosen is None, changes=changes)
+            return self.page("discard", title, **discarded_context(self.edition, chosen))
         count = releasing.discard(self.open_plan, seen=self.seen, chosen=chosen)
         message = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
         return self.redirect_with_message(message % {"count": count})
@@ -265,7 +264,9 @@ class UnreleasedPage:
         return self.page(
             "new_clashes",
             gettext("Release with new clashes?"),
-            clashes=[clash_context(clash) for clash in error.clashes],
+            clashes=[clash_context(clash) for clash in error.clashes[:MAX_LISTED_CLASHES]],
+            clash_count=len(error.clashes),
+            more=len(error.clashes[MAX_LISTED_CLASHES:]),
             repeated=repeated,
             keys=" ".join(error.keys),
             act=self.request.POST.get("act", ""),

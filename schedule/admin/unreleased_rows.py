@@ -26,6 +26,8 @@ from schedule.unreleased.new_clashes import changed_by_release
 
 CHANGES_PER_PAGE = 100
 MAX_LISTED_CLASHES = 50
+MAX_LISTED_CONFLICTS = 100
+MAX_LISTED_DISCARDS = 200
 MAX_LISTED_SETS = 100
 # The prefix of the names of the choices between conflicting values in the form.
 CHOICE = "choice-"
@@ -70,24 +72,36 @@ def change_labels(edition: Edition, changes: Iterable[UnreleasedChange], more: A
         return RowLabels([*(change.row_key for change in changes), *more])
 
 
-def discarded_labels(edition: Edition, chosen: list[int] | None) -> list[tuple[int, str, str]]:
-    """Return the key, the label and the author of the chosen changes, or of all."""
+def discarded_context(edition: Edition, chosen: list[int] | None) -> dict[str, Any]:
+    """Return the number of the chosen changes, or of all, and the first ones with label and author."""
     rows = UnreleasedChange.objects.filter(edition=edition)
     changes = list(rows if chosen is None else rows.filter(AnyOf("pk", chosen)))
-    labels = change_labels(edition, changes)
-    return [(change.pk, labels.get_label(*change.row_key), change.by_name) for change in changes]
+    listed = changes[:MAX_LISTED_DISCARDS]
+    labels = change_labels(edition, listed)
+    return {
+        "is_all": chosen is None,
+        "keys": [] if chosen is None else [change.pk for change in changes],
+        "count": len(changes),
+        "more": len(changes) - len(listed),
+        "changes": [(labels.get_label(*change.row_key), change.by_name) for change in listed],
+    }
 
 
 class ChangeList:
-    """The unreleased changes of an edition. `choices` are those between conflicting values."""
+    """The unreleased changes of an edition. `choices` are those between conflicting values.
+
+    The number of queries, and of rows that are shown, is the same for any number of changes.
+    """
 
     def __init__(self, request: HttpRequest, edition: Edition, choices: dict[str, str]) -> None:
         self.request, self.edition, self.choices = request, edition, choices
         self.changes = [*UnreleasedChange.objects.filter(edition=edition).order_by("pk")]
-        attach_rows(self.changes)
         self.conflicts = find_conflicts(self.changes)
         self.page = Paginator(self.changes, CHANGES_PER_PAGE).get_page(request.GET.get("p", ""))
-        shown = [*self.page, *(conflict.change for conflict in self.conflicts)]
+        listed_conflicts = self.conflicts[:MAX_LISTED_CONFLICTS]
+        shown_changes = [*self.page, *(conflict.change for conflict in listed_conflicts)]
+        shown = [*{change.pk: change for change in shown_changes}.values()]
+        attach_rows(shown)
         self.labels = change_labels(edition, shown, references_of(shown))
         self.conflicting = {conflict.change.pk for conflict in self.conflicts}
 
@@ -97,7 +111,9 @@ class ChangeList:
             "rows": [self.row(change) for change in self.page],
             "page_obj": self.page,
             "count": len(self.changes),
-            "conflicts": [self.conflict(conflict) for conflict in self.conflicts],
+            "conflicts": [self.conflict(conflict) for conflict in self.conflicts[:MAX_LISTED_CONFLICTS]],
+            "conflict_count": len(self.conflicts),
+            "more_conflicts": len(self.conflicts[MAX_LISTED_CONFLICTS:]),
             "new_clashes": [clash_context(clash) for clash in new[:MAX_LISTED_CLASHES]],
             "new_clash_count": len(new),
             "solved_count": len(solved),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from content.array_lookup import AnyOf
 from content.bulk import POSITION, long_texts
-from content.row_values import BATCH_ROWS, read_values_by_key
+from content.row_values import BATCH_ROWS, read_values
 from content.unreleased.diversion import set_targets
 from schedule.unreleased.models import TARGETS, UnreleasedChange, waiting_model
 
@@ -48,7 +48,7 @@ def public_values(changes: Iterable[UnreleasedChange]) -> dict[int, dict[str, An
     for name, target_changes in by_target.items():
         fields = sorted({field for change in target_changes for field in change.values})
         keys = [change.target_key for change in target_changes]
-        stored = read_values_by_key(waiting_model(name), keys, fields)
+        stored = read_values(waiting_model(name)._base_manager.filter(AnyOf("pk", keys)), fields)
         values |= {change.pk: stored.get(change.target_key, {}) for change in target_changes}
     return values
 

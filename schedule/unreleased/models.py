@@ -252,6 +252,20 @@ def is_new(change: UnreleasedChange) -> bool:
     return change.on_release == ADDED
 
 
+def new_rows(changes: Iterable[UnreleasedChange]) -> set[tuple[str, int]]:
+    """Return the rows that these changes make public: (name of the foreign key, key). Three queries."""
+    found = {(change.target, change.target_key) for change in changes if change.on_release == ADDED}
+    by_target: dict[str, list[int]] = {}
+    for change in changes:
+        if change.on_release in PUBLIC_STATUSES:
+            by_target.setdefault(change.target, []).append(change.target_key)
+    for name, keys in by_target.items():
+        rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", keys))
+        hidden = rows.exclude(status__in=PUBLIC_STATUSES).order_by()
+        found |= {(name, key) for key in hidden.values_list("pk", flat=True)}
+    return found
+
+
 def mark_rows(changes: Iterable[UnreleasedChange], value: str | None = None) -> None:
     """Repeat `on_release` of the changes, or `value`, in their rows. A statement for each model and value."""
     keys: dict[tuple[str, str], list[int]] = {}

@@ -7,7 +7,7 @@ from content.unreleased.plan import planned, public_state
 from schedule import clashes
 from schedule.clashes import Clash
 from schedule.unreleased.conflicts import RefusedError
-from schedule.unreleased.models import UnreleasedChange, is_new
+from schedule.unreleased.models import UnreleasedChange, new_rows
 
 
 class NewClashesError(RefusedError):
@@ -29,9 +29,9 @@ def clash_key(clash: Clash) -> str:
     return f"{kind}:{','.join(sorted(f'{model}-{key}' for model, key in rows))}"
 
 
-def without_added(found: Iterable[Clash], changes: Iterable[UnreleasedChange]) -> list[Clash]:
+def without_added(found: Iterable[Clash], changes: Collection[UnreleasedChange]) -> list[Clash]:
     """Leave out the clashes of rows that these changes add: drafts clash too, but not in public."""
-    added = {(change.target, change.target_key) for change in changes if is_new(change)}
+    added = new_rows(changes)
     return [clash for clash in found if not added & {subject.key for subject in clash.subjects}]
 
 

@@ -35,7 +35,7 @@ from content.write_conflicts import retry_conflicts
 from schedule.clashes import find_clashes
 from schedule.models import Release, ReleasePlan, UnreleasedChange
 from schedule.releases import announce, announced_program
-from schedule.unreleased.conflicts import RefusedError, attach_rows, find_conflicts, locked, resolve
+from schedule.unreleased.conflicts import RefusedError, find_conflicts, locked, resolve
 from schedule.unreleased.models import TARGETS, is_new, waiting_model
 from schedule.unreleased.new_clashes import (
     NewClashesError,
@@ -317,7 +317,6 @@ def plan_release(
         plan = ReleasePlan.objects.select_for_update(of=("self",)).select_related("edition").get(pk=plan.pk)
         refuse_unseen(plan, seen)
         changes = [*changes_of(plan.edition)]
-        attach_rows(changes)
         new, _solved = changed_by_release(plan.edition, changes)
         keys = {clash_key(clash) for clash in new}
         if not keys <= {*confirmed}:

@@ -17,6 +17,7 @@ from content.revision import lock
 from content.unreleased.plan import RELEASE_DETAIL, publishing
 from content.unreleased.worker_report import MAX_REPORT_AGE, WorkerReport, report
 from papers.models import Paper
+from schedule.admin.releases import MAX_LISTED_LINES
 from schedule.admin.unreleased_rows import ChangeList
 from schedule.models import Presentation, Release, ReleasePlan, Room, Session, UnreleasedChange
 from schedule.releases import announce
@@ -548,3 +549,59 @@ def test_session_chair_is_not_shown_the_bar(
 
     assert client.get(PAGE).status_code == 403
     assert "unreleased change" not in get_page(client, "/admin/")
+
+
+def test_page_with_many_changes_needs_no_more_queries_and_is_bounded(
+    admin_client: Client, plan: ReleasePlan
+) -> None:
+    start = get_session("s1").start
+
+    def rename_sessions(count: int) -> None:
+        with publishing(), lock():
+            rows: list[Any] = Session.objects.bulk_create(
+                Session(
+                    edition=plan.edition,
+                    uid=f"x{count}-{number}",
+                    title=f"X {number}",
+                    status="published",
+                    start=start + timedelta(hours=number),
+                    end=start + timedelta(hours=number + 1),
+                )
+                for number in range(count)
+            )
+        for row in rows:
+            row.title += " renamed"
+        Session.objects.bulk_update(rows, ["title"], batch_size=200)
+
+    def measure_page() -> tuple[int, Any]:
+        get_page(admin_client)
+        with CaptureQueriesContext(connection) as queries:
+            response = admin_client.get(PAGE)
+        return len(queries), response
+
+    rename_sessions(3)
+    few_queries, _response = measure_page()
+    rename_sessions(1_100)
+    many_queries, response = measure_page()
+    text = response.text
+
+    assert many_queries == few_queries
+    assert text.count('<input type="checkbox" name="row"') == 100
+    assert text.count('<input type="checkbox" name="lines"') == MAX_LISTED_LINES
+    assert "more changes are announced, too." in text
+    assert len(text) < 1_000_000
+    assert "And 903 more." in press(admin_client, "discard", all="1").text
+
+
+def test_changes_that_the_page_does_not_list_are_announced(
+    admin_client: Client, plan: ReleasePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.admin.releases.MAX_LISTED_LINES", 1)
+    save_form(admin_client, get_session("s1"), title="A new title")
+    save_form(admin_client, get_session("s2"), title="Another new title")
+    assert "1 more change is announced, too." in get_page(admin_client)
+    press(admin_client, "release", announce="1", lines=[])
+
+    assert [(row["kind"], row["key"]) for row in Release.objects.get().changes] == [
+        ("retitled", "session:s2")
+    ]
