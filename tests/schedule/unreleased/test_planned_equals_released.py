@@ -4,9 +4,12 @@ import pytest
 from django.test import Client
 
 from conference.models import Edition
+from exchange.exports.dump import dump
+from exchange.imports.load import load
 from papers.models import Paper
 from people.models import Person
 from schedule.models import Presentation, Session
+from schedule.releases import announce
 from schedule.unreleased.releasing import release
 from tests.schedule.unreleased import planned_program as program
 
@@ -57,6 +60,7 @@ def admin_pages(edition: Edition) -> list[str]:
         *(f"/admin/schedule/session/{row.pk}/boards/labels/" for row in sessions if row.uid == "posters"),
         *(f"/admin/schedule/session/{row.pk}/change/" for row in sessions),
         *(f"/admin/schedule/presentation/{row.pk}/change/" for row in talks),
+        *(f"/admin/papers/paper/{row.pk}/change/" for row in Paper.objects.order_by("pk")),
     ]
 
 
@@ -70,3 +74,35 @@ def test_planned_pages_of_the_desk_equal_those_after_the_release(
     release(plan, None, program.now())
     after = {page: program.content_of(admin_client, page) for page in pages}
     assert {page for page in pages if before[page] != after[page]} == set()
+
+
+def test_imports_compare_with_the_planned_program(waiting: Edition) -> None:
+    file = dump(waiting)
+    for edit in program.EDITS:
+        # A row that is to be removed is in the way of a new one; after the release none is.
+        if edit not in (program.remove_session, program.remove_talk):
+            edit(waiting)
+    before = load(file, "2021", dry_run=True)
+    release(waiting.release_plan, None, program.now())
+    after = load(file, "2021", dry_run=True)
+
+    assert before.counts["session"]["changed"] + before.counts["presentation"]["changed"] > 10
+    assert before.counts == after.counts
+
+
+def test_page_of_unreleased_changes_announces_what_is_announced_after_the_release(
+    waiting: Edition, admin_client: Client
+) -> None:
+    announce(waiting, program.now(), title="First")
+    plan = waiting.release_plan
+    program.make_edits(waiting)
+    clashes = f"/admin/schedule/session/clashes/?edition={waiting.pk}"
+    page = admin_client.get(f"/admin/schedule/release/working-copy/?edition={waiting.pk}")
+    planned_clashes = admin_client.get(clashes).context["total"]
+    release(plan, None, program.now())
+    announcement = admin_client.get(f"/admin/schedule/release/add/?edition={waiting.pk}")
+    lines = [response.context["form"].fields["lines"].widget.choices for response in (page, announcement)]
+
+    assert lines[0] == lines[1] != []
+    assert page.context["new_clash_count"] == 0
+    assert admin_client.get(clashes).context["total"] == planned_clashes
