@@ -86,7 +86,8 @@ def test_imports_compare_with_the_planned_program(waiting: Edition) -> None:
     release(waiting.release_plan, None, program.now())
     after = load(file, "2021", dry_run=True)
 
-    assert before.counts["session"]["changed"] + before.counts["presentation"]["changed"] > 10
+    # Both differ from the file in many rows, and by hand.
+    assert before.counts["presentation"]["conflicting"] > 10
     assert before.counts == after.counts
 
 
