@@ -1,5 +1,6 @@
 """Headers for caches and for pages of other sites: ETag, Cache-Control, CORS."""
 
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +16,8 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from conference.cache_lifetimes import read_cache_states
+from content.changed.cursor import seen_until
+from content.replica import read_from_replica
 from pagecache.cors import allow_all_sites
 from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
 from pagecache.revisions import SITE, CacheStates
@@ -73,13 +76,23 @@ class ConditionalView(APIView):
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.states = read_cache_states(timezone.now())
 
+    def seen_until(self, at: datetime) -> datetime:
+        """Return the `as_of` of a list: the moment to use as the next `changed_since`."""
+        states = self.states or read_cache_states(at)
+        newest_revision = max(state.changed_at for state in states.values())
+        return seen_until(newest_revision, max(newest_revision, states[SITE].shown_at), at)
+
     def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
         """Respond to preflight requests of browsers."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        """Break the reference cycle of view and response, so that a list frees its megabyte at once."""
-        response = super().dispatch(request, *args, **kwargs)
+        """Break the reference cycle of view and response, so that a list frees its megabyte at once.
+
+        Read from the primary database: a replica doesn't tell which transactions are still to come.
+        """
+        with read_from_replica(allowed=False):
+            response = super().dispatch(request, *args, **kwargs)
         del self.response
         return response
 

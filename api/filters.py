@@ -22,11 +22,11 @@ from django_filters import (
     NumberFilter,
 )
 
-from api.changes import changed_since
 from api.errors import BadValue, UnknownParameter
 from api.reader import Reader
 from api.shapes import RESOURCES, Resource, Rows, Text
 from conference.models import Edition
+from content.changed.reading import changed_since
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, is_cancelled
@@ -216,7 +216,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
 
     def filter_changed_since(self, rows: Rows, name: str, value: datetime) -> Rows:
         moment = value.astimezone(UTC)
-        return rows.filter(changed_since(rows.model, self.resource.followed, moment, self.reader.at))
+        return rows.filter(changed_since(rows.model, moment, self.reader.at))
 
 
 SEARCH_HELP = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')

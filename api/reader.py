@@ -13,12 +13,12 @@ from django.db.models import Model
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from api.changes import moments
 from api.errors import BadValue
 from api.permissions import ANONYMOUS, Caller, visible_rows
-from api.shapes import MOMENT_FIELDS, MOMENTS, Resource, Row, Rows, Shape, ToMany, ToOne
+from api.shapes import CHANGED_AT, LATEST, Resource, Row, Rows, Shape, ToMany, ToOne
 from conference.models import Edition
 from content.array_lookup import AnyOf
+from content.changed.reading import latest, opened_by_editions
 from search.hits import MAX_HITS, find_documents
 from search.query import parse_query
 
@@ -165,10 +165,10 @@ class Reader:
                 columns.update(shape.to_one[name].columns())
         queryset = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
         rows = list(queryset.order_by(*order).values(*sorted(columns)))
-        if rows and isinstance(shape, Resource) and not MOMENT_FIELDS.isdisjoint(selection.names(shape)):
-            moments_by_key = moments(shape.model, shape.followed, {row["pk"] for row in rows}, self.at)
+        if rows and isinstance(shape, Resource) and CHANGED_AT in selection.names(shape):
+            opened = opened_by_editions(shape.model, {row["pk"] for row in rows}, self.at)
             for row in rows:
-                row[MOMENTS] = moments_by_key[row["pk"]]
+                row[LATEST] = latest(row, shape.model, opened, self.at)
         return rows
 
 

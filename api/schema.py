@@ -16,7 +16,19 @@ from api.files import FILES, MEDIA_TYPES
 from api.filters import REFERENCE_PATTERN, REFERENCE_VALIDATOR, KindFilter, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
-from api.shapes import ID_HELP, STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
+from api.shapes import (
+    ID_HELP,
+    MOMENT,
+    STRING,
+    STRINGS,
+    URL,
+    VERSION,
+    JsonSchema,
+    Resource,
+    Shape,
+    Text,
+    kind_schema,
+)
 from api.unreleased_bodies import NAME as UNRELEASED
 from api.unreleased_bodies import ChangeSerializer, ReleaseBody
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
@@ -211,7 +223,8 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
 
 def list_schema(name: str) -> JsonSchema:
     following = describe({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
-    page = {"next": following, "results": list_of(name)}
+    as_of = describe(MOMENT, _("All changes before it have been seen: the next changed_since."))
+    page = {"next": following, **({"as_of": as_of} if name != "Deleted" else {}), "results": list_of(name)}
     return object_schema(page, page)
 
 

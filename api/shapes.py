@@ -20,10 +20,8 @@ from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from api.changes import Source
 from content.fields import LinesField
 from content.models import Content
-from content.row_values import recorded_fields
 from people.querysets import with_shown_names
 from schedule.session_kinds import MAX_SLUG_CHARS, HasKind
 
@@ -182,11 +180,6 @@ class Resource(Shape):
     kind: str = ""
     # Names of writable columns in the API, where they differ.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    # Changes of `changed_at` other than by the row: parts that are as public as the row, and other sources.
-    # The columns in `unshown` are not in responses and do not change it.
-    dated_parts: tuple[type[Content], ...] = ()
-    follows: tuple[Source, ...] = ()
-    unshown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
@@ -196,14 +189,6 @@ class Resource(Shape):
     def url(self, edition: str | None, key: object) -> str:
         middle = f"{edition}/" if edition else ""
         return f"{API_ROOT}{self.name}/{middle}{key}/"
-
-    @property
-    def followed(self) -> tuple[Source, ...]:
-        """Return all sources of `changed_at`."""
-        names = tuple(recorded_fields(self.model).keys() - {*self.unshown}) if self.unshown else ()
-        when = self.model.public_when
-        since = (when.since,) if when and when.since else ()
-        return (Source(self.model, fields=names, parts=self.dated_parts, opens=since), *self.follows)
 
     @property
     def has_edition(self) -> bool:
@@ -217,6 +202,8 @@ RESOURCES: dict[str, Resource] = {}
 def identity_fields(resource: Resource) -> dict[str, Field]:
     """Return the first fields, which all resources have."""
     key, edition = resource.key, resource.edition
+    model: Any = resource.model
+    changed = (model.changed_column, *model.opens)
     columns = (key, edition) if edition else (key,)
 
     def url(row: Row) -> str:
@@ -234,8 +221,8 @@ def identity_fields(resource: Resource) -> dict[str, Field]:
         "page": resource.page,
     }
     fields |= {
-        "created_at": Field((), lambda row: to_utc_iso(row[MOMENTS].created), CREATED_HELP, MOMENT),
-        "changed_at": Field((), lambda row: to_utc_iso(row[MOMENTS].changed), CHANGED_HELP, MOMENT),
+        "created_at": Field(("created_at",), lambda row: to_utc_iso(row["created_at"]), CREATED_HELP, MOMENT),
+        "changed_at": Field(changed, lambda row: to_utc_iso(row[LATEST]), CHANGED_HELP, MOMENT),
     }
     if resource.lists:
         schema = {"type": "object", "additionalProperties": URL}
@@ -243,15 +230,15 @@ def identity_fields(resource: Resource) -> dict[str, Field]:
     return fields
 
 
-def to_utc_iso(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
+def to_utc_iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-# The key of `api.changes.Moments` in a row, if one of these fields is requested.
-MOMENTS = "moments"
-MOMENT_FIELDS = frozenset(("created_at", "changed_at"))
-MOMENT: JsonSchema = {"type": ["string", "null"], "format": "date-time"}
-CREATED_HELP = _("When it was created or imported; null if the history doesn’t say.")
+# The key in a row of when it last changed or became public, if this field is requested.
+LATEST = "latest"
+CHANGED_AT = "changed_at"
+MOMENT: JsonSchema = {"type": "string", "format": "date-time"}
+CREATED_HELP = _("When it was created or imported.")
 CHANGED_HELP = _("When it last changed or became public; used by changed_since.")
 ID_HELP = _("Never changes; unique in its edition, or in the site if it belongs to no edition.")
 

@@ -25,7 +25,7 @@ from api.permissions import get_caller
 from api.reader import Reader, Selection, search_keys, select
 from api.resources import RESOURCES
 from api.schema import schema
-from api.shapes import Resource, Rows, list_url
+from api.shapes import Resource, Rows, list_url, to_utc_iso
 from conference.models import Edition
 from content.history.public_past import EARLIEST
 from people.models import Institution, Person
@@ -57,6 +57,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
     def list(self, request: Request) -> HttpResponseBase:
         parameters, resource = request.query_params, self.resource
+        as_of = to_utc_iso(self.seen_until(self.reader.at))
         filters: type[ResourceFilter] = resource.filters or ResourceFilter
         other_parameters = ["format"] if resource.name in FILES else []
         other_parameters += [DELETED] if resource.model.public_when else []
@@ -79,7 +80,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         else:
             keys, next_cursor = page.paginate_rows(self.search_rows(text, rows))
         results = self.reader.objects(resource, keys, selection)
-        return Response({"next": self.next_url(request, next_cursor), "results": results})
+        return Response({"next": self.next_url(request, next_cursor), "as_of": as_of, "results": results})
 
     def asks_for_deleted(self, parameters: QueryDict) -> bool:
         """Return whether to list deleted rows; raise `BadValue` if other parameters do not allow it."""

@@ -1,8 +1,7 @@
 """Conferences, their editions, and the content of an edition's site other than the program."""
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, ClassVar, NamedTuple
-from zoneinfo import ZoneInfo
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -15,6 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference import home_sections, menu_sections, pictures
+from conference.edition_clock import EditionClock as EditionClock
+from conference.edition_clock import EditionSummary as EditionSummary
 from conference.querysets import (
     AnnouncementQuerySet,
     ConferenceQuerySet,
@@ -23,6 +24,7 @@ from conference.querysets import (
     MenuItemQuerySet,
 )
 from content import times
+from content.changed.dated import CLOCK, LICENSE, Dated, in_edition, set_at
 from content.fields import (
     HttpURLField,
     LicenseField,
@@ -40,11 +42,12 @@ from content.fields import (
 from content.history.public_past import SITE, PublicWhen
 from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import page_path
+from content.preview_context import GATES
 
 GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
 
-class Conference(Content):
+class Conference(Dated, Content):
     """A series of conferences, such as MLSys."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -80,52 +83,12 @@ class Conference(Content):
     def derive(self) -> None:
         self.description_html = markup.block(self.description)
 
-
-class EditionClock:
-    """Mixin of classes with the time zones and program days of an edition."""
-
-    __slots__ = ()
-    timezone: str
-    second_timezone: str
-    day_start_hour: int
-
-    @property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
-
-    @property
-    def second_zone(self) -> ZoneInfo | None:
-        """Return the second zone, for remote participants, or `None`."""
-        return ZoneInfo(self.second_timezone) if self.second_timezone else None
-
-    def day_of(self, moment: datetime) -> date:
-        """Return the program day of a moment: a talk at 00:30 belongs to the day before."""
-        return times.program_day(moment, self.zone, self.day_start_hour)
+    @classmethod
+    def shown_by(cls) -> list[tuple[type[Any], str, str]]:
+        return [(Edition, "conference", "pk")]
 
 
-class _EditionColumns(NamedTuple):
-    slug: str
-    name: str
-    start_date: date
-    end_date: date
-    timezone: str
-    second_timezone: str
-    day_start_hour: int
-
-
-class EditionSummary(EditionClock, _EditionColumns):
-    """The values of an edition that rows of lists need, without a model instance."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return self.name
-
-    def get_absolute_url(self) -> str:
-        return reverse(settings.EDITION_VIEW, args=[self.slug])
-
-
-class Edition(EditionClock, Content):
+class Edition(EditionClock, Dated, Content):
     """One year of a conference: dates, place, time zone, and the moments at which its parts become public."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("proceedings_editors",)
@@ -141,6 +104,15 @@ class Edition(EditionClock, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("revision", "changed_at")
+    # `changed_at` is the time of its revision.
+    changed_column = "edited_at"
+    part_times: ClassVar[dict[str, tuple[str, ...]]] = {
+        LICENSE: ("license",),
+        CLOCK: ("timezone", "day_start_hour"),
+        **{set_at(gate): (gate,) for gate in GATES},
+    }
+    unshown = ("papers_public_from", "schedule_public_from")
+    opens = ("public_from",)
 
     class Mode(models.TextChoices):
         IN_PERSON = "in_person", _("In person")
@@ -286,6 +258,12 @@ class Edition(EditionClock, Content):
     )
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
+    edited_at = models.DateTimeField(default=now, editable=False)
+    license_set_at = models.DateTimeField(null=True, editable=False)
+    clock_set_at = models.DateTimeField(null=True, editable=False)
+    public_from_set_at = models.DateTimeField(null=True, editable=False)
+    papers_public_from_set_at = models.DateTimeField(null=True, editable=False)
+    schedule_public_from_set_at = models.DateTimeField(null=True, editable=False)
 
     objects = EditionQuerySet.as_manager()
 
@@ -318,10 +296,11 @@ class Edition(EditionClock, Content):
         return None
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        # Do not save revision and changed_at, which a stale instance would set back.
+        # Do not save the revision and times, which a stale instance would set back.
         if not self._state.adding and kwargs.get("update_fields") is None:
-            names = {field.name for field in self._meta.concrete_fields if not field.primary_key}
-            kwargs["update_fields"] = names - self.get_deferred_fields() - {*self.unrecorded_fields}
+            columns = [field.name for field in self._meta.concrete_fields if not field.primary_key]
+            names = {*columns} - self.get_deferred_fields()
+            kwargs["update_fields"] = names - {*self.unrecorded_fields, *self.date_columns()}
         super().save(*args, **kwargs)
 
     @property
@@ -379,13 +358,14 @@ class Edition(EditionClock, Content):
         self.description_html = markup.block(self.description)
 
 
-class Page(Content):
+class Page(Dated, Content):
     """A page in Markdown, of an edition or, if that is null, of the whole site."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("body",)
     public_when = PublicWhen(SITE, {"status": ("published",)})
+    opens = in_edition("edition", *SITE)
 
     edition = models.ForeignKey(
         Edition,
@@ -479,13 +459,14 @@ class MenuItem(Ordered, Content):
             raise ValidationError({"page": _("The page belongs to another edition.")})
 
 
-class Sponsor(Ordered, Content):
+class Sponsor(Dated, Ordered, Content):
     """A sponsor, shown in the given order and grouped by tier."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
     public_when = PublicWhen(SITE, {"status": ("published",)})
+    opens = in_edition("edition", *SITE)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sponsors")
     slug = SlugKey(_("slug"), max_length=80)
@@ -516,13 +497,14 @@ class Sponsor(Ordered, Content):
         self.description_html = markup.block(self.description)
 
 
-class Announcement(Content):
+class Announcement(Dated, Content):
     """News of an edition, shown from `published_at` on."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
     public_when = PublicWhen(SITE, {"status": ("published",)}, since="published_at")
+    opens = ("published_at", *in_edition("edition", *SITE, also=[CLOCK]))
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="announcements"
@@ -554,11 +536,12 @@ class Announcement(Content):
         self.text_html = markup.block(self.text)
 
 
-class KeyDate(Ordered, Content):
+class KeyDate(Dated, Ordered, Content):
     """A day or a moment that matters to participants, such as a deadline."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     public_when = PublicWhen(SITE, {"status": ("published",)})
+    opens = in_edition("edition", *SITE, also=[CLOCK])
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="key_dates")
     uid = UidField()

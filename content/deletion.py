@@ -9,6 +9,7 @@ from django.db import models, router
 from django.db.models.deletion import Collector
 
 from content import revision
+from content.changed import stamping
 from content.editions import get_edition_model
 from content.history.recording import Log, advance_for_links, editions_by_row
 from content.ordering import close_gaps, owners_losing_rows
@@ -47,6 +48,8 @@ def delete(
     direct_keys = _keys(rows)
     for deleted_model, keys in deleted_keys.items():
         _record_deleted(log, deleted_model, keys, direct_keys if deleted_model is model else set())
+        dragging = () if deleted_model is model else deleted_keys.keys()
+        stamping.stamp_deleted(log, deleted_model, keys, dragging)
     losing_models = _record_lost_relations(log, collector, deleted_keys)
     changed_models = losing_models.union(
         deleted_model for deleted_model, keys in deleted_keys.items() if keys
@@ -108,6 +111,7 @@ def _record_lost_relations(
             continue
         keys = set().union(*map(_keys, row_groups)) - deleted_keys.get(model, set())
         losing_models |= {model} if keys else set()
+        stamping.stamp_losing(log, model, keys, [field.name])
         names = dict.fromkeys([field.name, *owner_fields(model)])
         editions = editions_by_row(model, keys)
         for key, values in read_values_by_key(model, keys, names).items():

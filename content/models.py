@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from content import deletion, revision
+from content.changed import stamping
 from content.history import ChangeSet, RowChange, ShownChange, recording
 from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
@@ -17,6 +18,7 @@ from content.ordering import close_gaps, is_ordered, lock_owners_to_save
 from content.revision import SiteRevision
 from content.row_values import (
     Values,
+    date_columns,
     owner_fields,
     read_values,
     recorded_fields,
@@ -97,6 +99,13 @@ class Content(models.Model):
                 self.take_position(update_fields)
             before = self._stored_values(update_fields)
             tied_editions = self._tied_editions(before)
+            if before is None:
+                stamping.stamp_new(log, self)
+            else:
+                changed = self._changed_fields(before)
+                stamping.stamp_losing(log, type(self), [self.pk], changed)
+                columns = stamping.stamp_row(log, self, before, changed)
+                update_fields = None if update_fields is None else {*update_fields, *columns}
             super().save(
                 force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields
             )
@@ -117,6 +126,12 @@ class Content(models.Model):
                     editions.add(self._edition_of_owner(owner, before))
             if self.advances_revision:
                 revision.advance(editions, tags)
+
+    def _changed_fields(self, before: Values) -> set[str]:
+        """Return the recorded fields that differ from the stored values."""
+        names = before.keys() & recorded_fields(type(self)).keys()
+        after = values_in_memory(self, names)
+        return {name for name in names if before[name] != after[name]}
 
     def _tied_editions(self, before: Values | None) -> set[int]:
         """Return the editions that the row connected with its own before the change."""
@@ -145,6 +160,8 @@ class Content(models.Model):
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
         selected = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
+        if update_fields is None:
+            selected.update(date_columns(type(self)))
         # This weaker lock still allows new foreign keys to the row.
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
         return next(iter(read_values(rows, sorted(selected)).values()), None)

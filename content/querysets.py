@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from content import deletion, preview_context, revision
+from content.changed import stamping
 from content.history import recording
 from content.preview_context import GATES
 from content.row_values import (
@@ -153,6 +154,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             editions = self.get_edition_keys()
             before = self._stored_values(kwargs)
             tied_editions = revision.editions_tied_to([self.model], editions)
+            stamping.stamp_losing(log, self.model, before, kwargs.keys())
             count = super().update(**kwargs)
             if before:
                 self._record_changes(log, before, kwargs, editions)
@@ -230,6 +232,8 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         for row in rows:
             row.derive()
         with recording.single_change_set() as log:
+            for row in rows:
+                stamping.stamp_new(log, row)
             created = super().bulk_create(rows, *args, **kwargs)
             for row in rows:
                 log.record_created(row)

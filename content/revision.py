@@ -173,20 +173,29 @@ def lock() -> Iterator[None]:
     if _pending_changes.get() is not None:
         yield
         return
-    with transaction.atomic():
-        changes: Changes = {}
-        token = _pending_changes.set(changes)
-        try:
-            yield
-        finally:
-            _pending_changes.reset(token)
-        whole_editions = [key for key, tags in changes.items() if tags is None or key is None]
-        if whole_editions:
-            advance(whole_editions)
-        tags_by_edition = {key: frozenset(tags) for key, tags in changes.items() if tags is not None}
-        tags_by_edition.pop(None, None)
-        for tags in {*tags_by_edition.values()}:
-            advance([key for key, edition_tags in tags_by_edition.items() if edition_tags == tags], tags)
+    with transaction.atomic(), collect():
+        yield
+
+
+@contextmanager
+def collect() -> Iterator[None]:
+    """Advance the revisions like `lock()`, inside of a transaction."""
+    if _pending_changes.get() is not None:
+        yield
+        return
+    changes: Changes = {}
+    token = _pending_changes.set(changes)
+    try:
+        yield
+    finally:
+        _pending_changes.reset(token)
+    whole_editions = [key for key, tags in changes.items() if tags is None or key is None]
+    if whole_editions:
+        advance(whole_editions)
+    tags_by_edition = {key: frozenset(tags) for key, tags in changes.items() if tags is not None}
+    tags_by_edition.pop(None, None)
+    for tags in {*tags_by_edition.values()}:
+        advance([key for key, edition_tags in tags_by_edition.items() if edition_tags == tags], tags)
 
 
 def is_locked() -> bool:

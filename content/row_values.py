@@ -59,10 +59,16 @@ def content_model(label: str) -> "type[Content]":
     return model
 
 
+def date_columns(model: type[Model]) -> tuple[str, ...]:
+    """Return the columns with the times at which rows were created and changed."""
+    columns: tuple[str, ...] = model.date_columns() if hasattr(model, "date_columns") else ()
+    return columns
+
+
 @cache
 def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"]:
     """Return the fields that the history records, by name: no derived fields, counters or primary keys."""
-    skipped = {*model.derived_fields, *model.unrecorded_fields}
+    skipped = {*model.derived_fields, *model.unrecorded_fields, *date_columns(model)}
     columns = (field for field in model._meta.concrete_fields if not field.primary_key)
     return {field.name: field for field in columns if field.name not in skipped}
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.models import Edition
 from conference.pictures import validate_picture
+from content.changed.dated import LICENSE, Dated, Follow, follow, in_edition
 from content.fields import (
     HttpURLField,
     LicenseField,
@@ -42,13 +43,22 @@ from papers.rows import Thumbnail, thumbnail_of_name
 from people.models import Institution, Person
 from people.printed_names import NamedAsPrinted
 
+# Lookups from a topic to itself and to the levels below it.
+PATHS_DOWN = ["children__" * level for level in range(TOPIC_LEVELS)]
+
 PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re.IGNORECASE)
 
 
-class Topic(Ordered, Content):
+class Topic(Dated, Ordered, Content):
     """A subject area of an edition. Topics form a tree."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
+    # The number of papers in it and below it is shown.
+    changes_with = (
+        Follow(tuple(f"{path}papers" for path in PATHS_DOWN), ("topic", "status"), published=True),
+        Follow(tuple(f"{path}children" for path in PATHS_DOWN[:-1]), ("parent",), published=True),
+    )
+    opens = in_edition("edition", *PAPERS)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="topics")
     parent = models.ForeignKey(
@@ -109,7 +119,7 @@ class Topic(Ordered, Content):
             raise ValidationError({"parent": message % {"levels": TOPIC_LEVELS}})
 
 
-class Paper(Releasable, Content):
+class Paper(Dated, Releasable, Content):
     """A paper of an edition. It may have several presentations, but has only one page."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -122,6 +132,15 @@ class Paper(Releasable, Content):
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail", "on_release")
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
+    changes_with = (
+        follow("authorships"),
+        follow("authorships__person", "name"),
+        follow("authorships__person__names"),
+        follow("grants", published=True),
+        follow("grants__award", "name", "status", published=True),
+    )
+    unshown = ("announced_at",)
+    opens = in_edition("edition", *PAPERS, also=[LICENSE])
     # A deleted paper is gone at once, with its presentations.
     removal_waits: ClassVar[bool] = False
     descriptive_fields: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
@@ -205,6 +224,10 @@ class Paper(Releasable, Content):
         tag = paper_tag(self.uid)
         return {tag, title_tag(self.uid)} if "title" in changed else {tag}
 
+    @classmethod
+    def shown_by(cls) -> list[tuple[type[Any], str, str]]:
+        return [(AwardGrant, "paper", "award__edition")]
+
     @property
     def doi_url(self) -> str:
         return f"https://doi.org/{quote(self.doi, safe='/:;().-_')}"
@@ -273,13 +296,15 @@ class Authorship(NamedAsPrinted, Ordered, Content):
         return self.name
 
 
-class Material(Ordered, Content):
+class Material(Dated, Ordered, Content):
     """A file or link that belongs to a paper."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
     public_when = PublicWhen(PAPERS, {"visible": (True,)}, within=("paper",))
+    changes_with = (follow("paper", "title", "status", "license"),)
+    opens = in_edition("paper__edition", *PAPERS, also=[LICENSE])
 
     class Kind(models.TextChoices):
         PDF = "pdf", _("PDF")
@@ -347,13 +372,15 @@ class Material(Ordered, Content):
         return self.url or (self.file.url if self.file else "")
 
 
-class Award(Ordered, Content):
+class Award(Dated, Ordered, Content):
     """An award of an edition, such as Outstanding Paper Award."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("citation",)
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
+    changes_with = (follow("grants", published=True), follow("grants__paper", "status", published=True))
+    opens = in_edition("edition", *PAPERS)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="awards")
     uid = UidField()
@@ -375,6 +402,10 @@ class Award(Ordered, Content):
 
     def get_absolute_url(self) -> str:
         return f"{reverse('papers:awards', args=[self.edition.slug])}#{self.anchor}"
+
+    @classmethod
+    def shown_by(cls) -> list[tuple[type[Any], str, str]]:
+        return [(AwardGrant, "award", "paper__edition")]
 
     @property
     def anchor(self) -> str:

@@ -1,7 +1,7 @@
 """Models of people with their names and identifiers, institutions, and committees."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote
 from zlib import crc32
 
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.models import Edition
 from conference.pictures import SmallPictureField
+from content.changed.dated import Dated, follow
 from content.fields import HttpURLField, LinesField, MarkdownField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import page_path
@@ -33,6 +34,7 @@ from people.querysets import (
     PersonNameQuerySet,
     PersonPartQuerySet,
     PersonQuerySet,
+    appearance_relations,
 )
 
 __all__ = [
@@ -62,7 +64,7 @@ def validate_orcid(value: str) -> None:
         )
 
 
-class Person(Content):
+class Person(Dated, Content):
     """An author, speaker, chair or organizer. Editions share people."""
 
     personal_fields: ClassVar[tuple[str, ...]] = (
@@ -84,6 +86,8 @@ class Person(Content):
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("sort_key", "folded", "biography_html", "suspicious")
     derived_from: ClassVar[tuple[str, ...]] = ("name", "given", "family", "native_name", "biography")
+    changes_with = (follow("names"), follow("identifiers"))
+    unshown = ("email",)
 
     uid = UidField(unique=True)
     name = models.CharField(
@@ -159,6 +163,10 @@ class Person(Content):
         self.orcid = names.normalize_orcid(self.orcid)
         if not self.name:
             raise ValidationError({"name": _("Enter the person's name.")})
+
+    @classmethod
+    def shown_by(cls) -> list[tuple[type[Any], str, str]]:
+        return [(model, name, model.edition_lookup) for model, name in appearance_relations(cls)]
 
     def derive(self) -> None:
         parts = names.split(self.name)
@@ -244,7 +252,7 @@ class PersonIdentifier(Content):
         return (label, pattern.format(quote(self.value, safe="~/"))) if label else None
 
 
-class Institution(Content):
+class Institution(Dated, Content):
     """A university, laboratory or company."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -306,6 +314,10 @@ class Institution(Content):
         authorships = published_rows(Institution, "authorships", at).filter(institutions=self)
         authors = Person.objects.published(at).filter(pk__in=authorships.order_by().values("person"))
         return authors.by_letter()
+
+    @classmethod
+    def shown_by(cls) -> list[tuple[type[Any], str, str]]:
+        return [(model, name, model.edition_lookup) for model, name in appearance_relations(cls)]
 
     def derive(self) -> None:
         self.folded = markup.fold(" ".join([self.name, *self.aliases]))[:600]

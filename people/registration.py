@@ -8,6 +8,8 @@ from accounts.roles import ALL, NONE, PRIVATE, VIEW, grant
 from conference import menu_sections
 from conference.edition_copy import EDITION_PARTS, EditionPart
 from conference.menu_sections import MenuSection
+from conference.models import Edition
+from content.changed.dated import follow, register
 from people import access_scope
 from people.committee_copy import copy_offices
 from people.models import (
@@ -33,6 +35,9 @@ grant([PersonName], ALL, ALL, ALL, NONE, NONE, private_viewer=READ)
 grant([PersonDistinction, InstitutionDistinction], ALL, ALL, ALL, NONE, NONE)
 
 register_appearance(Person, Appearance(40, "committee_roles", ("edition",)))
+register(Edition, follow("committee_roles"))
+register(Edition, follow("committee_roles__person", "name"))
+register(Edition, follow("committee_roles__person__names"))
 
 menu_sections.register(
     MenuSection(

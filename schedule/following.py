@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup as text
 from conference.models import Edition
+from content.changed.dated import CLOCK, Dated, in_edition
 from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content
 from schedule.agenda.stars import Seen, Star
@@ -23,11 +24,12 @@ MINUTE = timedelta(minutes=1)
 MAX_WRITES_PER_MINUTE = 120
 
 
-class Release(Content):
+class Release(Dated, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
     public_when = PublicWhen(SCHEDULE, since="published_at")
+    opens = ("published_at", *in_edition("edition", *SCHEDULE, also=[CLOCK]))
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="releases")
     number = models.PositiveIntegerField(_("number"))

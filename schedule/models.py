@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
+from content.changed.dated import CLOCK, Dated, Follow, follow, in_edition
 from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
-from content.history.public_past import SCHEDULE, PublicWhen
+from content.history.public_past import PAPERS, SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import page_path
 from content.unreleased.diversion import PUBLIC_STATUSES
@@ -62,6 +63,10 @@ __all__ = [
     "UnreleasedChange",
 ]
 
+# The people of a session or talk that are shown: those that the next release adds are not.
+IS_RELEASED = ("", "removed")
+RELEASED = {"on_release__in": IS_RELEASED}
+
 ENDS_BEFORE_START = _("The end is before the start.")
 OTHER_EDITION = {
     "paper": _("The paper belongs to another edition."),
@@ -71,8 +76,16 @@ OTHER_EDITION = {
 }
 
 
-class Room(Ordered, Content):
+def kinds_of(name: str) -> Follow:
+    """Return the rule that sessions or presentations follow the conference's own kind that they have."""
+    rows, singular = f"conference__editions__{name}", name.removesuffix("s")
+    where = {f"{rows}__kind": F("slug"), f"{rows}__kind_name__gt": "", "applies_to": singular}
+    return follow("edition__conference__session_kinds", "name", "counts_as", where=where)
+
+
+class Room(Dated, Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
+    opens = in_edition("edition", *SCHEDULE)
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="rooms")
     slug = SlugKey(_("slug"), max_length=80)
@@ -107,13 +120,21 @@ class Room(Ordered, Content):
         return page_path("schedule:room", self.edition.slug, self.slug)
 
 
-class Session(HasKind, TimetableEntry, Content):
+class Session(HasKind, Dated, TimetableEntry, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("parent",))
+    changes_with = (
+        follow("roles", where=RELEASED),
+        follow("roles__person", "name", where={"session_roles__on_release__in": IS_RELEASED}),
+        follow("roles__person__names", where={"person__session_roles__on_release__in": IS_RELEASED}),
+        follow("parent", "status", "cancellation_reason"),
+        kinds_of("sessions"),
+    )
+    opens = in_edition("edition", *SCHEDULE, also=[CLOCK])
     rule_relations: ClassVar[tuple[str, ...]] = ("parts",)
     waiting_fields = frozenset(("kind", "title", "start", "end", "room", "parent", "cancellation_reason"))
 
@@ -323,7 +344,7 @@ class Speaker(Releasable, NamedAsPrinted, Ordered, Content):
         return self.name
 
 
-class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
+class Presentation(Appearing, HasKind, Dated, TimetableEntry, Ordered, Content):
     """An appearance of a paper, or a talk with its own title and speakers."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -332,6 +353,16 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("session", "paper"))
+    changes_with = (
+        follow("speakers", where=RELEASED),
+        follow("speakers__person", "name", where={"talks__on_release__in": IS_RELEASED}),
+        follow("speakers__person__names", where={"person__talks__on_release__in": IS_RELEASED}),
+        follow("paper", "title", "status"),
+        follow("session", "status", "cancellation_reason", "title", "start", "end", "room", "parent"),
+        follow("session__parent", "status", "cancellation_reason"),
+        kinds_of("presentations"),
+    )
+    opens = (*in_edition("edition", *SCHEDULE, also=[CLOCK]), *in_edition("paper__edition", *PAPERS))
     waiting_fields = frozenset(
         (
             "kind",

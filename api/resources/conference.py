@@ -3,7 +3,6 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import in_edition, named_people
 from api.filters import AnnouncementFilter, EditionFilter, EditionPartFilter, PageFilter, SponsorFilter
 from api.shapes import (
     Resource,
@@ -17,11 +16,8 @@ from api.shapes import (
     timezone_field,
 )
 from conference.models import Announcement, Conference, Edition, KeyDate, Page, Sponsor
-from content.history.public_past import SITE
 from people.models import CommitteeRole
 
-# Fields that change the times shown of rows of the edition.
-CLOCK = ("timezone", "day_start_hour")
 EDITION = ToOne("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
@@ -81,9 +77,6 @@ EDITIONS = Resource(
     to_one={"conference": ToOne("conferences", "conference", _("The series it belongs to."))},
     to_many={"committee": ToMany(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
     lists=dict.fromkeys(PARTS, "edition"),
-    dated_parts=(CommitteeRole,),
-    follows=(named_people("committee_roles__person"), in_edition("", *SITE)),
-    unshown=("papers_public_from", "schedule_public_from"),
     orders={"year": F("year"), "start_date": F("start_date")},
 )
 
@@ -101,7 +94,6 @@ PAGES = Resource(
     filters=PageFilter,
     fields=column_fields(Page, "title", "body", "status"),
     to_one={"edition": EDITION},
-    follows=(in_edition("edition", *SITE),),
     orders={"title": F("title")},
     kind="page",
     writable=("title", "body", "status"),
@@ -121,7 +113,6 @@ SPONSORS = Resource(
         **column_fields(Sponsor, "logo", "description", "status"),
     },
     to_one={"edition": EDITION},
-    follows=(in_edition("edition", *SITE),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "tier", "url", "description", "position", "status"),
     renamed={"url": "website"},
@@ -146,7 +137,6 @@ ANNOUNCEMENTS = Resource(
         **column_fields(Announcement, "session_uid"),
     },
     to_one={"edition": EDITION},
-    follows=(in_edition("edition", *SITE, fields=CLOCK),),
     orders={"published_at": F("published_at")},
     writable=("title", "text", "published_at", "pinned", "status", "banner_until", "session_uid"),
 )
@@ -169,7 +159,6 @@ KEY_DATES = Resource(
         **column_fields(KeyDate, "position", "status"),
     },
     to_one={"edition": EDITION},
-    follows=(in_edition("edition", *SITE, fields=CLOCK),),
     orders={"position": F("position")},
     writable=("title", "day", "moment", "url", "position", "status"),
     renamed={"url": "link"},

@@ -5,7 +5,6 @@ from typing import cast
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Source, in_edition, named_people
 from api.filters import AwardFilter, MaterialFilter, PaperFilter, TopicFilter
 from api.resources.conference import EDITION
 from api.shapes import (
@@ -23,7 +22,6 @@ from api.shapes import (
     text_fields,
     with_names,
 )
-from content.history.public_past import PAPERS as PAPER_GATES
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import TopicQuerySet
 
@@ -108,12 +106,6 @@ PAPERS = Resource(
         "materials": ToMany("materials", "paper", _("Its files and links."), ("position", "pk")),
     },
     lists={"presentations": "paper", "materials": "paper"},
-    dated_parts=(Authorship,),
-    follows=(
-        named_people("authorships__person"),
-        in_edition("edition", *PAPER_GATES, fields=("license",)),
-    ),
-    unshown=("announced_at",),
     orders={"title": F("sort_title")},
     kind="paper",
     writable=PAPER_COLUMNS,
@@ -137,7 +129,6 @@ TOPICS = Resource(
     },
     to_one={"edition": EDITION, "parent": ToOne("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
-    follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "position", "color"),
 )
@@ -177,10 +168,6 @@ MATERIALS = Resource(
         ),
         "paper": ToOne("papers", "paper", _("The paper.")),
     },
-    follows=(
-        Source(Paper, "paper", ("title", "status", "license")),
-        in_edition("paper__edition", *PAPER_GATES, fields=("license",)),
-    ),
     writable=("kind", "label", "url", "license", "position", "visible"),
     renamed={"url": "href"},
 )
@@ -213,7 +200,6 @@ AWARDS = Resource(
     to_one={"edition": EDITION},
     to_many={"winners": ToMany(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
-    follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "citation", "position", "status"),
 )

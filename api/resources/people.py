@@ -56,8 +56,6 @@ PEOPLE = Resource(
         ),
     },
     lists={"papers": "person", "sessions": "person", "presentations": "person", "awards": "person"},
-    dated_parts=(PersonName, PersonIdentifier),
-    unshown=("email",),
     orders={"name": F("sort_key")},
     kind="person",
     writable=PERSON_COLUMNS,

@@ -3,13 +3,12 @@
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from django.db.models import DateTimeField, F, Q, Value
+from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Source, in_edition, named_people
 from api.filters import PresentationFilter, ReleaseFilter, RoomFilter, SessionFilter
-from api.resources.conference import CLOCK, EDITION
+from api.resources.conference import EDITION
 from api.resources.papers import paper_path
 from api.shapes import (
     Field,
@@ -30,24 +29,11 @@ from api.shapes import (
     with_names,
 )
 from content import times
-from content.history.public_past import PAPERS, SCHEDULE
-from papers.models import Paper
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
-from schedule.session_kinds import SessionKind
 
 # A moment after all others, to list rows without a time last.
 NEVER = Value(datetime(9000, 1, 1, tzinfo=UTC), DateTimeField())
 ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
-
-
-# The lookup of the kinds that a conference added.
-PATH_TO_KINDS = "edition__conference__session_kinds"
-KINDS = Source(
-    SessionKind,
-    PATH_TO_KINDS,
-    ("name", "counts_as"),
-    where=Q(**{f"{PATH_TO_KINDS}__slug": F("kind")}) & ~Q(kind_name=""),
-)
 
 
 def day_field(name: str) -> Field:
@@ -98,7 +84,6 @@ ROOMS = Resource(
     fields=column_fields(Room, "name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
     to_one={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
-    follows=(in_edition("edition", *SCHEDULE),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
 )
@@ -153,13 +138,6 @@ SESSIONS = Resource(
         "parts": ToMany("sessions", "parent", _("The sessions in it."), ("start", "pk")),
     },
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
-    dated_parts=(SessionRole,),
-    follows=(
-        named_people("roles__person"),
-        Source(Session, "parent", ("status", "cancellation_reason")),
-        in_edition("edition", *SCHEDULE, fields=CLOCK),
-        KINDS,
-    ),
     orders={"start": F("start"), "title": F("title")},
     kind="session",
     writable=SESSION_COLUMNS,
@@ -255,18 +233,6 @@ PRESENTATIONS = Resource(
             SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk")
         )
     },
-    dated_parts=(Speaker,),
-    follows=(
-        named_people("speakers__person"),
-        Source(Paper, "paper", ("title", "status")),
-        Source(
-            Session, "session", ("status", "cancellation_reason", "title", "start", "end", "room", "parent")
-        ),
-        Source(Session, "session__parent", ("status", "cancellation_reason")),
-        in_edition("edition", *SCHEDULE, fields=CLOCK),
-        in_edition("paper__edition", *PAPERS),
-        KINDS,
-    ),
     orders={"start": Coalesce("start", "session__start", NEVER)},
     kind="talk",
     writable=PRESENTATION_COLUMNS,
@@ -293,6 +259,5 @@ RELEASES = Resource(
         "timezone": timezone_field(ZONE),
     },
     to_one={"edition": EDITION},
-    follows=(in_edition("edition", *SCHEDULE, fields=CLOCK),),
     orders={"published_at": F("published_at"), "number": F("number")},
 )

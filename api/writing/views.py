@@ -24,7 +24,7 @@ from api.writing.unreleased import add_unreleased, change_since, describe
 from conference.models import Edition
 from content import revision
 from content.history import Origin
-from content.history.recording import recording
+from content.history.recording import Log, recording
 from content.models import Content
 from content.ordering import is_ordered, lock_owners
 from content.write_conflicts import retry_conflicts
@@ -59,10 +59,11 @@ class ResourceViewSet(ReadOnlyViewSet):
     def create(self, request: Request) -> Response:
         caller, selection = self.authorize(request, "add"), self.selection(request)
         body, started_at = self.read_body(request, partial=False), timezone.now()
-        with self.record_changes(caller):
+        with self.record_changes(caller) as log:
             edition = self.find_edition(body)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
             row = rows.create(self.resource, body, edition, caller)
+            log.write()
             response = self.row_response(request, row, selection, status.HTTP_201_CREATED)
             add_unreleased(response, change_since(started_at, row))
         response["Location"] = summary_of(row)["url"]
@@ -73,12 +74,13 @@ class ResourceViewSet(ReadOnlyViewSet):
         caller, selection = self.authorize(request, "change", id, edition), self.selection(request)
         self.read_if_match(request)
         body, started_at = self.read_body(request, partial=True), timezone.now()
-        with self.record_changes(caller):
+        with self.record_changes(caller) as log:
             row = self.lock_row(request, id, edition, "change", body)
             self.check_identity(body, row)
             row_edition = edition_of(row)
             resolve_references(self.resource, body, self.reader, row_edition.slug if row_edition else "")
             rows.change(self.resource, row, body, caller)
+            log.write()
             response = self.row_response(request, row, selection, status.HTTP_200_OK)
             return add_unreleased(response, change_since(started_at, row))
 
@@ -112,12 +114,15 @@ class ResourceViewSet(ReadOnlyViewSet):
         return caller
 
     @contextmanager
-    def record_changes(self, caller: Caller) -> Iterator[None]:
-        """Record the writes in this block as one change set of this user, in one transaction."""
+    def record_changes(self, caller: Caller) -> Iterator[Log]:
+        """Record the writes in this block as one change set of this user, in one transaction.
+
+        Call `write()` of the yielded log before the times of changes are read.
+        """
         token = caller.token.name if caller.token else ""
         try:
-            with recording(Origin.API, caller.user, token), revision.lock():
-                yield
+            with recording(Origin.API, caller.user, token) as log, revision.lock():
+                yield log
         except IntegrityError:
             raise conflict(_("Someone else changed this at the same time. Read it again.")) from None
 

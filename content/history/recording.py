@@ -14,10 +14,10 @@ from django.apps import apps
 from django.db import models, transaction
 from django.db.models.signals import m2m_changed
 from django.dispatch import receiver
-from django.utils import timezone
 
 from content import revision
 from content.actor import User, acting_as, current_actor
+from content.changed import stamping
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
 from content.history.makers import current_maker, set_makers
@@ -35,20 +35,22 @@ from content.row_values import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from content.models import Content
 
 MAX_PENDING_ROWS = 1000
 Kind = RowChange.Kind
 
 
-class Log:
+class Log(stamping.Stamps):
     """The pending changes of a change set."""
 
     def __init__(self) -> None:
+        # `created` has new rows: later changes in the same set are part of their creation.
+        super().__init__()
         self.change_set: ChangeSet | None = None
         self.pending: dict[Key, RowChange] = {}
-        # New rows: later changes in the same set are part of their creation.
-        self.created: set[Key] = set()
         self.makers: dict[Key, int] = {}
         # The state before each entry, so that a failed part leaves no entry.
         self.undo_entries: list[tuple[Key, RowChange | None, bool]] = []
@@ -64,6 +66,7 @@ class Log:
 
     def roll_back(self, mark: int) -> None:
         """Discard the entries since the mark."""
+        self.stamped.clear()
         while len(self.undo_entries) > mark:
             key, change, was_created = self.undo_entries.pop()
             self.pending.pop(key, None)
@@ -78,6 +81,7 @@ class Log:
         key = (model._meta.label_lower, row.pk)
         owners = owner_names(model, values_in_memory(row, owner_fields(model)))
         owner = _parse_row_name(owners[0]) if owners else None
+        stamping.note_new(self, row)
         if (maker := current_maker(key)) is not None:
             self.makers[key] = maker
         is_dependent = owner is not None and not is_container(owner[0]) and owner in self.created
@@ -135,10 +139,11 @@ class Log:
 
     def write(self) -> None:
         rows = list(self.pending.values())
+        stamping.stamp_others(self, rows)
         if not rows:
             return
         if self.change_set is None:
-            self.change_set = create_change_set(self.reference)
+            self.change_set = create_change_set(self.at, self.reference)
         for row in rows:
             row.change_set = self.change_set
         set_makers(rows, self.change_set.user_id)
@@ -172,11 +177,11 @@ def is_container(label: str) -> bool:
     return bool(getattr(apps.get_model(label), "is_container", False))
 
 
-def create_change_set(reference: str = "") -> ChangeSet:
+def create_change_set(at: "datetime", reference: str = "") -> ChangeSet:
     actor = current_actor()
     user = actor.user if getattr(actor.user, "is_authenticated", False) else None
     return ChangeSet.objects.create(
-        at=timezone.now(),
+        at=at,
         user_id=user.pk if user else None,
         user_name=user.get_username() if user else "",
         origin=actor.origin,
@@ -198,7 +203,9 @@ def single_change_set() -> Iterator[Log]:
         token = _log.set(log)
     mark, log.depth = len(log.undo_entries), log.depth + 1
     try:
-        with transaction.atomic():
+        # The editions advance last, after the times of all rows: who waits for an edition holds no row then
+        # that this change set still needs.
+        with transaction.atomic(), revision.collect():
             yield log
             if log.depth == 1 or (log.depth == 2 and len(log.pending) >= MAX_PENDING_ROWS):
                 log.write()
@@ -216,6 +223,12 @@ def recording(origin: str, user: User = None, detail: str = "") -> Iterator[Log]
     """Group all changes in the block into one change set of this user and origin."""
     with acting_as(origin, user, detail), single_change_set() as log:
         yield log
+
+
+def touch(model: type[models.Model], keys: Iterable[int]) -> None:
+    """Count rows as changed, because they became public or show something else, though no field changed."""
+    with single_change_set() as log:
+        stamping.touch(log, model, keys)
 
 
 def editions_by_row(model: type[models.Model], keys: Iterable[int]) -> dict[int, int | None]:

@@ -24,7 +24,7 @@ from content.array_lookup import AnyOf
 from content.bulk import POSITION
 from content.history import ChangeSet, Origin
 from content.history.makers import made_by
-from content.history.recording import recording
+from content.history.recording import recording, touch
 from content.ordering import close_gaps, is_ordered, owner_keys
 from content.row_values import BATCH_ROWS
 from content.unreleased.diversion import ADDED, REMOVED
@@ -189,6 +189,7 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
             owners.setdefault(model, set()).update(old_owners | owner_keys(model, moved))
     for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
         UnreleasedChange.objects.filter(pk__in=batch).delete()
+    touch_added(changes)
     removed: dict[str, list[int]] = {}
     for change in changes:
         if change.on_release == REMOVED:
@@ -198,6 +199,13 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
             remaining: Any = waiting_model(name)._default_manager.filter(AnyOf("pk", keys))
             remaining.delete()
     close_gaps(owners)
+
+
+def touch_added(changes: Iterable[UnreleasedChange]) -> None:
+    """Move sessions and talks whose added people are shown now: no field of these says so."""
+    for name in ("role", "speaker"):
+        added = [row.target_key for row in changes if row.target == name and row.on_release == ADDED]
+        touch(waiting_model(name), added)
 
 
 def write_values(model: Any, edition: Edition, values_by_key: Mapping[int, Mapping[str, Any]]) -> None:
@@ -240,13 +248,19 @@ def discard(plan: ReleasePlan, *, seen: str | None = None, chosen: Collection[in
         for change in changes:
             if change.creates_row and change.target != "paper":
                 added.setdefault(change.target, []).append(change.target_key)
+        # People go while they are marked as added: nothing that is shown changes then.
+        delete_rows({name: added.pop(name, []) for name in ("speaker", "role")})
         for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
             UnreleasedChange.objects.filter(pk__in=batch).delete()
-        for name in reversed(TARGETS):
-            for batch in batched(sorted(added.get(name, ())), BATCH_ROWS, strict=False):
-                rows: Any = waiting_model(name)._default_manager
-                rows.filter(pk__in=batch).delete()
+        delete_rows({name: added.get(name, []) for name in reversed(TARGETS)})
         return len(changes)
+
+
+def delete_rows(keys: Mapping[str, Collection[int]]) -> None:
+    for name, row_keys in keys.items():
+        for batch in batched(sorted(row_keys), BATCH_ROWS, strict=False):
+            rows: Any = waiting_model(name)._default_manager
+            rows.filter(pk__in=batch).delete()
 
 
 def with_dependents(changes: Iterable[UnreleasedChange], chosen: set[int]) -> list[UnreleasedChange]:

@@ -283,7 +283,7 @@ def test_query_count_is_the_same_for_1_and_3_rows(chair: Client, edition: Editio
         counts.append(len(queries))
 
     # PostgreSQL also locks the paper for its authors and for its materials.
-    assert counts == ([43, 43] if connection.features.has_select_for_update else [41, 41])
+    assert counts == ([41, 41] if connection.features.has_select_for_update else [39, 39])
 
 
 def test_forged_token_is_rejected(chair: Client, edition: Edition) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
+from content.changed.dated import is_dated
 from content.models import Content
 from exchange.files import Format
 from exchange.formats import formats, writable
@@ -53,6 +54,13 @@ EXEMPT_FIELDS = {
     "conference.Edition.revision": "it counts the changes on this site",
     "conference.Edition.changed_at": "it is the time of the last change on this site",
     "conference.Sponsor.logo": PICTURE,
+    **{
+        f"{model._meta.label}.{column}": "it tells when the row came or changed on this site"
+        for model in apps.get_models()
+        if is_dated(model)
+        for column in model.date_columns()
+        if model._meta.label not in EXEMPT_MODELS
+    },
     "people.Person.photo": PICTURE,
     "people.Person.email": "email addresses of people are never exported",
     "people.Institution.merged_into": "merged institutions are not exported; files name the remaining one",

@@ -344,7 +344,7 @@ def test_save_query_count_is_the_same_for_1_and_3_rows(
     data = page_fields(admin_client)
     for session in sessions:
         data |= move_fields(session, start="10:00", end="11:00")
-    with django_assert_num_queries(38):
+    with django_assert_num_queries(39):
         admin_client.post(PAGE, {**data, "_save": "1"})
     assert [stored_placement(session)[0] for session in sessions] == ["06 10:00"] * rows
 

@@ -29,8 +29,8 @@ MARKERS = (
     *("Added person", "Late paper"),
 )
 FILES = ("schedule.ics", "schedule.xml", "schedule.json", "program.csv", "program.json", "papers.bib")
-# The API dates a row by all its changes, also by those that are not public.
-CHANGE_TIMES = re.compile(rb'"changed_at":"[^"]*"')
+# It follows the clock for some seconds after a change.
+AS_OF = re.compile(rb'"as_of":"[^"]*"')
 # When an account was last seen, and when duplicates were last looked for.
 BOOKKEEPING = {"accounts_accountsession", "people_comparison"}
 WRITES = re.compile(r"^\s*(INSERT INTO|UPDATE|DELETE FROM) \"(\w+)\"", re.I)
@@ -74,7 +74,7 @@ def answers(client: Client, paths: list[str]) -> dict[str, bytes]:
     for path in paths:
         response: Any = client.get(path)
         body = b"".join(response.streaming_content) if response.streaming else response.content
-        body = CHANGE_TIMES.sub(b"", program.NONCES.sub(b"", body))
+        body = AS_OF.sub(b"", program.NONCES.sub(b"", body))
         found[path] = b"%d %s" % (response.status_code, body)
     return found
 
