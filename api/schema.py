@@ -17,7 +17,6 @@ from api.filters import REFERENCE_PATTERN, REFERENCE_VALIDATOR, KindFilter, Reso
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
 from api.shapes import (
-    ID_HELP,
     MOMENT,
     STRING,
     STRINGS,
@@ -32,13 +31,13 @@ from api.shapes import (
 from api.unreleased_bodies import NAME as UNRELEASED
 from api.unreleased_bodies import ChangeSerializer, ReleaseBody
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
-from people.models import Institution, Person
+from content.publicity.tombstones import Tombstone
 from schedule.unreleased.models import OnRelease
 
 # A part of the document after encoding.
 type Json = dict[str, Any]
 
-GONE_HELP = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
+GONE_HELP = _("It was public and is no longer: id, url, since when and why.")
 CODES = {
     400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
     401: _("The token is unknown or has expired, or no one is signed in."),
@@ -58,10 +57,10 @@ READING_CODES = {
     429: CODES[429],
 }
 DELETED_HELP = _(
-    "With true, what was public and was deleted or withdrawn: id, url, the last title and deleted_at. "
+    "With true, what was public and is no longer: id, url, since when and why. "
     "Narrowed by edition, conference and changed_since alone."
 )
-MOVED_HELP = _("It was merged into another row; Location has its address.")
+MOVED_HELP = _("It has another address now, or was merged into another row; Location has it.")
 IF_MATCH = _("The ETag of the version you read. The request is refused if the row has changed since.")
 SECURITY_SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
@@ -155,16 +154,22 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
         object_schema(warning, warning, _("A schedule conflict; it doesn’t block the change.")),
     )
     deleted = {
-        "id": describe(STRING, ID_HELP),
+        "id": describe(
+            {"type": ["string", "null"]}, _("Its id; null for all rows of an edition, which was closed.")
+        ),
         "url": describe(URL, _("The address that it had.")),
-        "title": describe(STRING, _("The last public title, of what has one.")),
-        "name": describe(STRING, _("The last public name, of what has no title.")),
+        "title": describe(STRING, _("The last public title, if it was deleted or withdrawn.")),
+        "name": describe(STRING, _("The last public name, if it was deleted or withdrawn.")),
         "deleted_at": describe(
             {"type": "string", "format": "date-time"}, _("Since when it is no longer public.")
         ),
+        "reason": describe({**STRING, "enum": Tombstone.Reason.values}, _("Why it is no longer public.")),
+        "moved_to": describe(
+            {**URL, "type": ["string", "null"]}, _("Its new address, or that of what it was merged into.")
+        ),
         "detail": describe(STRING, _("In a sentence, at its own address.")),
     }
-    yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at"], GONE_HELP)
+    yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at", "reason", "moved_to"], GONE_HELP)
     yield "DeletedList", list_schema("Deleted")
     yield from unreleased_components(detail)
     for resource in RESOURCES.values():
@@ -224,7 +229,8 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
 def list_schema(name: str) -> JsonSchema:
     following = describe({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
     as_of = describe(MOMENT, _("All changes before it have been seen: the next changed_since."))
-    page = {"next": following, **({"as_of": as_of} if name != "Deleted" else {}), "results": list_of(name)}
+    cursor = {"as_of": as_of} if name not in ("Deleted", "UnreleasedChange") else {}
+    page = {"next": following, **cursor, "results": list_of(name)}
     return object_schema(page, page)
 
 
@@ -388,7 +394,7 @@ def unreleased_paths() -> Iterator[tuple[str, JsonSchema]]:
 def list_operation(resource: Resource) -> JsonSchema:
     files = {MEDIA_TYPES[name]: {"schema": STRING} for name in FILES.get(resource.name, ())}
     page_schema = {"schema": ref(f"{resource.title}List")}
-    if resource.model.public_when:
+    if resource.model.identity:
         page_schema = {"schema": {"anyOf": [page_schema["schema"], ref("DeletedList")]}}
     page = {"application/json": page_schema, **files}
     responses = {"200": {"description": "", "content": page}, **error_responses("Error", 400, 401, 429)}
@@ -413,8 +419,8 @@ def single_operations(resource: Resource, names: list[str], suffix: str = "") ->
     help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
     parameters = [parameter(name, help[name], STRING, location="path") for name in names]
     parameters += selection_parameters(resource)
-    redirects = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
-    former = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
+    redirects = {"301": {"description": MOVED_HELP}}
+    former = {"410": json_response(GONE_HELP, ref("Deleted"))}
     responses = {
         "200": json_response("", row_schema),
         **redirects,
@@ -497,7 +503,7 @@ def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
     orders += [RELEVANCE] if resource.kind else []
     if orders:
         yield parameter("ordering", _("The usual order never changes."), {**STRING, "enum": orders})
-    if resource.model.public_when:
+    if resource.model.identity:
         yield parameter("deleted", DELETED_HELP, {"type": "boolean"})
     help = format_lazy(_("At most {maximum}, also where more is asked for."), maximum=MAX_PAGE_SIZE)
     yield parameter("page_size", help, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})

@@ -18,8 +18,8 @@ from rest_framework.viewsets import ViewSetMixin
 from api.conditional import ConditionalView
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sender
-from api.filters import LIST_PARAMETERS, ResourceFilter
-from api.former import former_row, former_rows
+from api.filters import EARLIEST, LIST_PARAMETERS, ResourceFilter
+from api.former import former_row, former_rows, json_object
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
 from api.permissions import get_caller
 from api.reader import Reader, Selection, search_keys, select
@@ -27,7 +27,6 @@ from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url, to_utc_iso
 from conference.models import Edition
-from content.history.public_past import EARLIEST
 from people.models import Institution, Person
 
 JSON = "json"
@@ -60,7 +59,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         as_of = to_utc_iso(self.seen_until(self.reader.at))
         filters: type[ResourceFilter] = resource.filters or ResourceFilter
         other_parameters = ["format"] if resource.name in FILES else []
-        other_parameters += [DELETED] if resource.model.public_when else []
+        other_parameters += [DELETED]
         filter_set = filters(parameters, resource, self.reader, other_parameters)
         rows = filter_set.filtered_rows()
         if self.asks_for_deleted(parameters):
@@ -105,8 +104,9 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         keys = [*editions.values_list("pk", flat=True)] if is_narrowed else None
         rows = former_rows(self.resource, keys, at, filters.get("changed_since") or EARLIEST)
         page = self.page(request, Selection())
-        page_keys, next_cursor = page.paginate_keys([*rows])
-        results = [rows[key].json_object for key in page_keys]
+        page_keys, next_cursor = page.paginate_keys([*rows.values_list("pk", flat=True)])
+        tombstones = rows.in_bulk(page_keys)
+        results = [json_object(self.resource, tombstones[key]) for key in page_keys]
         return Response({"next": self.next_url(request, next_cursor), "results": results})
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
@@ -118,11 +118,16 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             return Response(objects[0])
         url = self.moved_to(id)
         if url is None:
-            former = former_row(self.resource, edition, id, self.reader.at)
-            if former is None:
+            tombstone = former_row(self.resource, edition, id, self.reader.at)
+            if tombstone is not None and tombstone.moved_to:
+                url = self.resource.url(edition, tombstone.moved_to)
+            elif tombstone is None or not tombstone.is_told:
                 raise Http404
-            content = {"detail": _("It is no longer public."), **former.json_object}
-            return Response(content, status=status.HTTP_410_GONE)
+            else:
+                former = json_object(self.resource, tombstone)
+                return Response(
+                    {"detail": _("It is no longer public."), **former}, status=status.HTTP_410_GONE
+                )
         return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
 
     def moved_to(self, id: str) -> str | None:

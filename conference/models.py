@@ -39,10 +39,10 @@ from content.fields import (
     validate_slug,
     validate_timezone,
 )
-from content.history.public_past import SITE, PublicWhen
 from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import page_path
 from content.preview_context import GATES
+from content.publicity.rules import SITE, PublicWhen
 
 GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
@@ -50,6 +50,8 @@ GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 class Conference(Dated, Content):
     """A series of conferences, such as MLSys."""
 
+    identity: ClassVar[str] = "slug"
+    public_when = PublicWhen(shown_by=("editions",))
     personal_fields: ClassVar[tuple[str, ...]] = ()
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
@@ -91,6 +93,8 @@ class Conference(Dated, Content):
 class Edition(EditionClock, Dated, Content):
     """One year of a conference: dates, place, time zone, and the moments at which its parts become public."""
 
+    identity: ClassVar[str] = "slug"
+    public_when = PublicWhen(SITE)
     personal_fields: ClassVar[tuple[str, ...]] = ("proceedings_editors",)
     impersonal_fields: ClassVar[tuple[str, ...]] = (
         "slug", "name", "timezone", "second_timezone", "venue", "city", "country", "description",
@@ -361,6 +365,7 @@ class Edition(EditionClock, Dated, Content):
 class Page(Dated, Content):
     """A page in Markdown, of an edition or, if that is null, of the whole site."""
 
+    identity: ClassVar[str] = "slug"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("body",)
@@ -462,6 +467,7 @@ class MenuItem(Ordered, Content):
 class Sponsor(Dated, Ordered, Content):
     """A sponsor, shown in the given order and grouped by tier."""
 
+    identity: ClassVar[str] = "slug"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
@@ -500,6 +506,7 @@ class Sponsor(Dated, Ordered, Content):
 class Announcement(Dated, Content):
     """News of an edition, shown from `published_at` on."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
@@ -539,6 +546,7 @@ class Announcement(Dated, Content):
 class KeyDate(Dated, Ordered, Content):
     """A day or a moment that matters to participants, such as a deadline."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     public_when = PublicWhen(SITE, {"status": ("published",)})
     opens = in_edition("edition", *SITE, also=[CLOCK])

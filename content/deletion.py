@@ -45,6 +45,8 @@ def delete(
     collector = Collector(using=using or router.db_for_write(model), origin=origin)
     collector.collect(rows, keep_parents=keep_parents)
     deleted_keys = _keys_to_delete(collector)
+    for deleted_model, keys in deleted_keys.items():
+        log.watch.before_write(deleted_model, keys)
     direct_keys = _keys(rows)
     for deleted_model, keys in deleted_keys.items():
         _record_deleted(log, deleted_model, keys, direct_keys if deleted_model is model else set())
@@ -113,6 +115,7 @@ def _record_lost_relations(
         losing_models |= {model} if keys else set()
         stamping.stamp_losing(log, model, keys, [field.name])
         names = dict.fromkeys([field.name, *owner_fields(model)])
+        log.watch.before_write(model, keys, [field.name])
         editions = editions_by_row(model, keys)
         for key, values in read_values_by_key(model, keys, names).items():
             log.record_changed(model, key, values, {field.name: value}, editions.get(key))

@@ -1,7 +1,7 @@
 """Base models: text derived on save, revision and history, order, publication."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from django.utils.translation import pgettext_lazy
 from content import deletion, revision
 from content.changed import stamping
 from content.history import ChangeSet, RowChange, ShownChange, recording
-from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, is_ordered, lock_owners_to_save
+from content.publicity.rules import PublicWhen
+from content.publicity.tombstones import Tombstone
 from content.revision import SiteRevision
 from content.row_values import (
     Values,
@@ -34,6 +35,7 @@ __all__ = [
     "RowChange",
     "SiteRevision",
     "Status",
+    "Tombstone",
     "WorkerReport",
     "ends_before_start",
 ]
@@ -75,8 +77,12 @@ class Content(models.Model):
     label_relations: ClassVar[tuple[str, ...] | None] = None
     # Fields that affect only the text shown, not whether or where the row is shown.
     descriptive_fields: ClassVar[tuple[str, ...]] = ()
-    # The rule for when rows were public, evaluated on the history; `None` if other models decide it.
+    # The rule for when rows are public; `None` if none of them has anything to do with it.
     public_when: "ClassVar[PublicWhen | None]" = None
+    # The field that identifies a row in its address; empty if rows have none.
+    identity: ClassVar[str] = ""
+    # Whether rows are people, of whose names no tombstone keeps anything.
+    has_personal_address: ClassVar[bool] = False
     # The relations, other than foreign keys, that `clean()` reads: prefetched for many rows.
     rule_relations: ClassVar[tuple[str, ...]] = ()
 
@@ -99,10 +105,12 @@ class Content(models.Model):
                 self.take_position(update_fields)
             before = self._stored_values(update_fields)
             tied_editions = self._tied_editions(before)
+            changed = self._changed_fields(before) if before else set[str]()
             if before is None:
+                log.watch.before_creation([self])
                 stamping.stamp_new(log, self)
             else:
-                changed = self._changed_fields(before)
+                log.watch.before_change(self, before, changed)
                 stamping.stamp_losing(log, type(self), [self.pk], changed)
                 columns = stamping.stamp_row(log, self, before, changed)
                 update_fields = None if update_fields is None else {*update_fields, *columns}
@@ -113,12 +121,13 @@ class Content(models.Model):
             editions, tags = {edition, *tied_editions}, None
             if before is None:
                 log.record_created(self)
+                log.watch.after_creation([self])
             else:
-                names = [name for name in before if name in recorded_fields(type(self))]
-                after = values_in_memory(self, names)
+                after = values_in_memory(
+                    self, [name for name in before if name in recorded_fields(type(self))]
+                )
                 log.record_changed(type(self), self.pk, before, after, edition)
                 self._close_gap(before)
-                changed = {name for name in after if before[name] != after[name]}
                 if changed <= {*self.descriptive_fields}:
                     tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
@@ -148,6 +157,11 @@ class Content(models.Model):
         if self.edition_lookup == owner:
             return key
         return recording.editions_by_row(related_model(type(self), owner), [key]).get(key)
+
+    @classmethod
+    def secret_addresses(cls, uids: Mapping[int, str]) -> set[int]:
+        """Return the keys of rows whose uids must not be told when they are gone."""
+        return set()
 
     def cache_tags(self, changed: Collection[str]) -> set[str]:
         """Return the tags, such as "paper:17", of the responses that show these descriptive fields."""

@@ -153,6 +153,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         with recording.single_change_set() as log:
             editions = self.get_edition_keys()
             before = self._stored_values(kwargs)
+            log.watch.before_write(self.model, before, kwargs)
             tied_editions = revision.editions_tied_to([self.model], editions)
             stamping.stamp_losing(log, self.model, before, kwargs.keys())
             count = super().update(**kwargs)
@@ -232,11 +233,13 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         for row in rows:
             row.derive()
         with recording.single_change_set() as log:
+            log.watch.before_creation(rows)
             for row in rows:
                 stamping.stamp_new(log, row)
             created = super().bulk_create(rows, *args, **kwargs)
             for row in rows:
                 log.record_created(row)
+            log.watch.after_creation(rows)
             if rows and self.model.advances_revision:
                 revision.advance({row.get_edition_key() for row in rows})
         return created

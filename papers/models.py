@@ -24,11 +24,11 @@ from content.fields import (
     UidField,
     validate_accent,
 )
-from content.history.public_past import PAPERS, PublicWhen
 from content.invalidation import paper_tag, title_tag
 from content.licenses import License, find_license
 from content.models import Content, Ordered, Status
 from content.page_paths import page_path
+from content.publicity.rules import PAPERS, PublicWhen
 from content.unreleased.rows import Releasable
 from papers.querysets import (
     TOPIC_LEVELS,
@@ -52,6 +52,8 @@ PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re
 class Topic(Dated, Ordered, Content):
     """A subject area of an edition. Topics form a tree."""
 
+    identity: ClassVar[str] = "slug"
+    public_when = PublicWhen(PAPERS, shown_by=("papers", "children__papers", "children__children__papers"))
     personal_fields: ClassVar[tuple[str, ...]] = ()
     # The number of papers in it and below it is shown.
     changes_with = (
@@ -122,6 +124,7 @@ class Topic(Dated, Ordered, Content):
 class Paper(Dated, Releasable, Content):
     """A paper of an edition. It may have several presentations, but has only one page."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = (
         "title_html",
@@ -261,6 +264,7 @@ class Paper(Dated, Releasable, Content):
 class Authorship(NamedAsPrinted, Ordered, Content):
     """An author of a paper: the position, and the name and affiliations as printed."""
 
+    public_when = PublicWhen(PAPERS, within=("paper",))
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliations")
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
@@ -299,6 +303,7 @@ class Authorship(NamedAsPrinted, Ordered, Content):
 class Material(Dated, Ordered, Content):
     """A file or link that belongs to a paper."""
 
+    identity: ClassVar[str] = "pk"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
@@ -375,6 +380,7 @@ class Material(Dated, Ordered, Content):
 class Award(Dated, Ordered, Content):
     """An award of an edition, such as Outstanding Paper Award."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("citation",)
@@ -418,6 +424,7 @@ class Award(Dated, Ordered, Content):
 class AwardGrant(Ordered, Content):
     """An award of a person or a paper. The paper may be of an older edition (Test of Time)."""
 
+    public_when = PublicWhen(PAPERS, within=("award", "paper"))
     personal_fields: ClassVar[tuple[str, ...]] = ("citation", "citation_html")
     part_of: ClassVar[tuple[str, ...]] = ("award", "paper")
     edition_lookup: ClassVar[str] = "award__edition"

@@ -21,9 +21,9 @@ from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page, shows_planned_state
 from content.history import RowChange
-from content.history.public_past import formerly_public, keys_with_value
 from content.page_paths import page_path
 from content.pagination import paginate
+from content.publicity.tombstones import Tombstone, find_tombstone
 from papers.models import Authorship, Award, Paper
 from papers.page_metadata import byline, byline_text, card_text, paper_head
 from papers.paper_search import PaperSearch
@@ -123,23 +123,25 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 
 def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
     """Return a 410 page about a paper that was public, because it may have been cited."""
-    keys = keys_with_value(Paper, edition.pk, "uid", uid)
-    former_papers = formerly_public(Paper, keys, ["title"], timezone.now())
-    if not former_papers:
+    tombstone = find_tombstone(Paper, edition.slug, uid, timezone.now())
+    if tombstone is None or not tombstone.is_told:
         raise Http404
-    paper = former_papers[-1]
-    # The title is empty if the history was erased with a person's data.
-    title = str(paper.values["title"])
-    # Show only authorships that have not changed since the paper was public. A deleted paper has none.
-    changed = RowChange.objects.about(Paper, paper.key).filter(change_set__at__gte=paper.ended)
-    changed_keys = changed.filter(model=Authorship._meta.label_lower).values("object_id")
-    authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=changed_keys))
+    # Empty after a person's data were erased.
+    title = tombstone.title
+    # A deleted paper has no authors. Those that changed since it was public are not shown.
+    rows = Authorship.objects.filter(paper__edition=edition, paper__uid=uid)
+    changed = RowChange.objects.filter(
+        model=Authorship._meta.label_lower,
+        change_set__at__gte=tombstone.gone_at,
+        object_id__in=rows.values("pk"),
+    )
+    authors = with_shown_names(rows.exclude(pk__in=changed.values("object_id")))
     context = {
         "title": markup.plain(title or uid),
         "title_html": markup.inline(title) if title else escape(uid),
         "has_title": bool(title),
         "authors": [author.shown_name for author in authors.order_by("position")],
-        "is_withdrawn": Paper.objects.filter(pk=paper.key).exists(),
+        "is_withdrawn": tombstone.reason == Tombstone.Reason.WITHDRAWN,
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/former.html", context, status=HTTPStatus.GONE)

@@ -1,5 +1,6 @@
 """Models of people with their names and identifiers, institutions, and committees."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from content.changed.dated import Dated, follow
 from content.fields import HttpURLField, LinesField, MarkdownField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import page_path
+from content.publicity.rules import SITE, PublicWhen
 from content.querysets import published_rows
 from people import names
 from people.invitations import Invitation, PersonAccount
@@ -36,6 +38,7 @@ from people.querysets import (
     PersonQuerySet,
     appearance_relations,
 )
+from people.revealing_addresses import forget_addresses, revealing_keys
 
 __all__ = [
     "CommitteeRole",
@@ -67,6 +70,9 @@ def validate_orcid(value: str) -> None:
 class Person(Dated, Content):
     """An author, speaker, chair or organizer. Editions share people."""
 
+    identity: ClassVar[str] = "uid"
+    has_personal_address: ClassVar[bool] = True
+    public_when = PublicWhen()
     personal_fields: ClassVar[tuple[str, ...]] = (
         "uid",
         "name",
@@ -158,6 +164,10 @@ class Person(Dated, Content):
         """The language tag of the native name, for screen readers."""
         return markup.language_of_name(self.native_name)
 
+    @classmethod
+    def secret_addresses(cls, uids: Mapping[int, str]) -> set[int]:
+        return revealing_keys(uids)
+
     def clean(self) -> None:
         self.name = names.normalize(self.name)
         self.orcid = names.normalize_orcid(self.orcid)
@@ -207,6 +217,11 @@ class PersonName(Content):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, **kwargs: Any) -> None:
+        super().save(**kwargs)
+        if self.hidden:
+            forget_addresses(self.person)
+
     def derive(self) -> None:
         # Names as printed are also normalized, and are compared with this one.
         self.name = names.normalize(self.name)
@@ -255,6 +270,8 @@ class PersonIdentifier(Content):
 class Institution(Dated, Content):
     """A university, laboratory or company."""
 
+    identity: ClassVar[str] = "slug"
+    public_when = PublicWhen()
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("folded",)
@@ -326,6 +343,7 @@ class Institution(Dated, Content):
 class CommitteeRole(Ordered, Content):
     """A person's office in an edition, such as Program Chair."""
 
+    public_when = PublicWhen(SITE)
     personal_fields: ClassVar[tuple[str, ...]] = ("role", "affiliation")
     part_of: ClassVar[tuple[str, ...]] = ("edition", "person")
 

@@ -12,6 +12,7 @@ from django.db.models.functions import Substr, Upper
 from django.db.models.sql.compiler import SQLCompiler
 from django.dispatch import receiver
 
+from content.publicity.rules import show_through
 from content.querysets import ContentQuerySet, edition_public
 from content.row_values import related_model
 
@@ -39,6 +40,7 @@ APPEARANCES: dict[type[Model], list[Appearance]] = {}
 def register_appearance(model: type[Model], appearance: Appearance) -> None:
     """Register a relation whose published rows make people or institutions public."""
     APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
+    show_through(model, appearance.relation)
 
 
 class Casefold(Upper):
@@ -136,6 +138,8 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
         """Return the published row that the one with this uid or slug was merged into, if any."""
         row = self.filter(**{self.KEY_FIELD: key}, merged_into__isnull=False).first()
         survivor = follow_merges(row)
+        if row is not None and row.secret_addresses({row.pk: key}):
+            return None
         return self.published(at).filter(pk=survivor.pk).first() if survivor is not None else None
 
     def by_letter(self) -> Self:

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy as _
 import markup as text
 from conference.models import Edition
 from content.changed.dated import CLOCK, Dated, in_edition
-from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content
+from content.publicity.rules import SCHEDULE, PublicWhen
 from schedule.agenda.stars import Seen, Star
 from schedule.querysets import NeverPublicQuerySet, ReleaseQuerySet
 
@@ -25,6 +25,7 @@ MAX_WRITES_PER_MINUTE = 120
 
 
 class Release(Dated, Content):
+    identity: ClassVar[str] = "number"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)

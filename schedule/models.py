@@ -13,9 +13,9 @@ import markup
 from conference.models import Edition
 from content.changed.dated import CLOCK, Dated, Follow, follow, in_edition
 from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
-from content.history.public_past import PAPERS, SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import page_path
+from content.publicity.rules import PAPERS, SCHEDULE, PublicWhen
 from content.unreleased.diversion import PUBLIC_STATUSES
 from content.unreleased.rows import Releasable
 from papers.models import Paper
@@ -84,6 +84,8 @@ def kinds_of(name: str) -> Follow:
 
 
 class Room(Dated, Ordered, Content):
+    identity: ClassVar[str] = "slug"
+    public_when = PublicWhen(SCHEDULE, shown_by=("sessions", "presentations"))
     personal_fields: ClassVar[tuple[str, ...]] = ()
     opens = in_edition("edition", *SCHEDULE)
 
@@ -123,6 +125,7 @@ class Room(Dated, Ordered, Content):
 class Session(HasKind, Dated, TimetableEntry, Content):
     """A block of the timetable, from an oral session to a coffee break."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
@@ -257,6 +260,7 @@ class Session(HasKind, Dated, TimetableEntry, Content):
 
 
 class SessionRole(Releasable, NamedAsPrinted, Ordered, Content):
+    public_when = PublicWhen(SCHEDULE, within=("session",))
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "role", "affiliation")
     edition_lookup: ClassVar[str] = "session__edition"
     siblings_of: ClassVar[str] = "session"
@@ -313,6 +317,7 @@ class SessionRole(Releasable, NamedAsPrinted, Ordered, Content):
 class Speaker(Releasable, NamedAsPrinted, Ordered, Content):
     """A speaker of a talk that is not a paper, in order."""
 
+    public_when = PublicWhen(SCHEDULE, within=("presentation",))
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliation")
     edition_lookup: ClassVar[str] = "presentation__edition"
     siblings_of: ClassVar[str] = "presentation"
@@ -347,6 +352,7 @@ class Speaker(Releasable, NamedAsPrinted, Ordered, Content):
 class Presentation(Appearing, HasKind, Dated, TimetableEntry, Ordered, Content):
     """An appearance of a paper, or a talk with its own title and speakers."""
 
+    identity: ClassVar[str] = "uid"
     personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
     siblings_of: ClassVar[str] = "session"

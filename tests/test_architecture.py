@@ -33,6 +33,7 @@ BOOKKEEPING = {
     "content.RowChange",
     "content.SiteRevision",
     "content.Invalidation",
+    "content.Tombstone",
     "content.WorkerReport",
     "people.Comparison",
     "people.InstitutionPair",

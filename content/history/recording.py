@@ -21,6 +21,7 @@ from content.changed import stamping
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
 from content.history.makers import current_maker, set_makers
+from content.publicity.watching import Watch
 from content.row_values import (
     Key,
     Values,
@@ -55,6 +56,7 @@ class Log(stamping.Stamps):
         # The state before each entry, so that a failed part leaves no entry.
         self.undo_entries: list[tuple[Key, RowChange | None, bool]] = []
         self.depth = 0
+        self.watch = Watch()
         self.reference = ""
 
     def _put(self, key: Key, change: RowChange | None, *, created: bool = False) -> None:
@@ -209,6 +211,11 @@ def single_change_set() -> Iterator[Log]:
             yield log
             if log.depth == 1 or (log.depth == 2 and len(log.pending) >= MAX_PENDING_ROWS):
                 log.write()
+            if log.depth == 1:
+                # After the times of rows that are known to have changed: it may take turns with others.
+                for model, keys in log.watch.end(log.at, log.created).items():
+                    stamping.touch(log, model, keys)
+                stamping.stamp_others(log, ())
     except BaseException:
         log.roll_back(mark)
         raise
@@ -259,6 +266,7 @@ def record_link_changes(model: type[models.Model], name: str, keys: Iterable[int
     row_keys = list(keys)
     before = linked_keys(model, name, row_keys)
     with single_change_set() as log:
+        log.watch.before_write(model, row_keys)
         yield
         after = linked_keys(model, name, row_keys)
         changed_keys = [key for key in row_keys if before[key] != after[key]]
@@ -270,7 +278,7 @@ def record_link_changes(model: type[models.Model], name: str, keys: Iterable[int
 
 
 @receiver(m2m_changed)
-def _record_many_to_many(sender: type[models.Model], instance: Any, action: str, **kwargs: object) -> None:
+def _record_many_to_many(sender: type[models.Model], instance: Any, action: str, **kwargs: Any) -> None:
     """Record changes of a row's many-to-many relation. Forms write them after the row."""
     model = type(instance)
     if not is_recorded(model):
@@ -280,12 +288,18 @@ def _record_many_to_many(sender: type[models.Model], instance: Any, action: str,
     linked = linked_keys(model, name, [instance.pk])[instance.pk]
     if action.startswith("pre_"):
         vars(instance)["_linked_before"] = linked
+        watch = vars(instance)["_watch"] = Watch()
+        watch.before_write(model, [instance.pk])
+        watch.before_write(kwargs["model"], kwargs["pk_set"] or ())
         return
     linked_before = vars(instance).pop("_linked_before", linked)
+    watch = vars(instance).pop("_watch", None)
     if linked_before != linked:
         with single_change_set() as log:
             values = {**values_in_memory(instance, owner_fields(model)), name: linked_before}
             log.record_changed(model, instance.pk, values, {name: linked}, instance.get_edition_key())
+            if watch is not None:
+                log.watch.take_over(watch)
         if fields[name].model is model:
             revision.advance([instance.get_edition_key()])
         advance_for_links(model, name, {*linked_before} ^ {*linked})

@@ -10,8 +10,8 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from content.history.public_past import PublicWhen
 from content.models import Content
+from content.publicity.rules import PublicWhen
 from content.unreleased.plan import waiting_editions
 from exchange.imports.kinds import KINDS, PAPER, PRESENTATION, SESSION, Kind, Values
 

@@ -7,8 +7,8 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from content.history.public_past import PublicWhen
 from content.models import Content
+from content.publicity.rules import PublicWhen
 from exchange.imports.compare import ImportPlan
 from exchange.imports.kinds import KINDS, Kind
 from exchange.imports.publication import DRAFT, KINDS_WITH_STATUS, RELEASED_KINDS, public_when

@@ -20,6 +20,7 @@ from api.models import Token
 from content.fields import new_uid
 from content.history import ERASURE, ChangeSet, Origin, RowChange
 from content.history.recording import recording
+from content.publicity.tombstones import Tombstone
 from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields
@@ -29,6 +30,7 @@ from people.invitations import Invitation, PersonAccount
 from people.models import Person, PersonIdentifier, PersonName
 from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearance_relations
+from people.revealing_addresses import words
 from schedule.models import ProgramInvitation, ReleasePlan, Unavailability, UnreleasedChange
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def erase_person(subject: DataSubject) -> None:
             photos = [str(person.photo.name) for person in subject.people if person.photo]
             for person in subject.people:
                 anonymize(person)
+        erase_tombstones(subject)
         erase_history(subject.keys, appearances)
         erase_admin_log(Person, subject.keys)
         for model, keys in {**appearances, **name_rows(subject.keys)}.items():
@@ -68,6 +71,15 @@ def erase_person(subject: DataSubject) -> None:
     for photo in photos:
         default_storage.delete(photo)
     refresh()
+
+
+def erase_tombstones(subject: DataSubject) -> None:
+    """Empty the titles of what is gone, which may contain the name, and drop addresses that do."""
+    Tombstone.objects.exclude(title="").update(title="")
+    rows = Tombstone.objects.filter(model=PERSON)
+    names = set().union(*map(words, subject.words - subject.uids))
+    revealing = [row.pk for row in rows if words(f"{row.uid} {row.moved_to}") & names]
+    Tombstone.objects.filter(pk__in=revealing).delete()
 
 
 def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:

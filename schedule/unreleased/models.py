@@ -14,6 +14,7 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.bulk import POSITION
 from content.history import RowChange, ShownChange
+from content.history.recording import single_change_set
 from content.models import Content
 from content.querysets import ContentQuerySet
 from content.row_values import Key, recorded_fields, values_in_memory
@@ -272,10 +273,15 @@ def mark_rows(changes: Iterable[UnreleasedChange], value: str | None = None) -> 
     for change in changes:
         on_release = change.on_release if value is None else value
         keys.setdefault((change.target, on_release), []).append(change.target_key)
-    for (name, on_release), row_keys in keys.items():
-        rows: Any = waiting_model(name)._base_manager.filter(AnyOf("pk", row_keys))
-        # Nothing public shows it: no revision, no history.
-        models.QuerySet.update(rows.exclude(on_release=on_release), on_release=on_release)
+    with single_change_set() as log:
+        for (name, on_release), row_keys in keys.items():
+            model = waiting_model(name)
+            if not on_release:
+                # People who are added with a release become public by it.
+                log.watch.before_write(model, row_keys, ["on_release"])
+            rows: Any = model._base_manager.filter(AnyOf("pk", row_keys))
+            # Nothing else of it is public: no revision, no history.
+            models.QuerySet.update(rows.exclude(on_release=on_release), on_release=on_release)
 
 
 def waiting_model(name: str) -> type[Content]:

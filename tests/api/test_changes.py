@@ -1,22 +1,17 @@
-"""Times of creation and change, rows changed since a time, and rows that are no longer public."""
+"""Times of creation and change, and rows changed since a time."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
-from django.db import connection
 from django.http import QueryDict
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from api.permissions import ANONYMOUS
 from api.reader import Reader
 from api.shapes import RESOURCES
 from conference.models import Edition
-from content.history import ChangeSet
-from content.history.public_past import candidate_keys, public_spans
 from content.history.recording import single_change_set
 from content.models import Content
 from papers.models import Award, Material, Paper
@@ -25,8 +20,7 @@ from schedule.models import Session
 from schedule.releases import announce
 from schedule.session_kinds import SessionKind
 from tests import factories as make
-from tests.api.reading import get, ids, results
-from tests.website.sample_program import MARKER_LOWER
+from tests.api.reading import ids, results
 
 pytestmark = pytest.mark.django_db
 RESOURCE_NAMES = (
@@ -138,12 +132,13 @@ def test_moved_session_changes_its_presentations(client: Client, edition: Editio
     assert "papers" not in ids_by_resource
 
 
-def test_publishing_a_paper_also_changes_its_presentation(client: Client, edition: Edition) -> None:
+def test_publishing_a_paper_also_changes_its_talk_and_new_people(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, [make.make_person("Zoe", uid="zoe")], uid="new", status="draft")
     make.make_presentation(Session.objects.get(uid="s-one"), paper, uid="t-new")
 
     assert changed_by_edit(client, paper, status="published") == {
         "papers": ["new"],
+        "people": ["zoe"],
         "presentations": ["t-new"],
     }
 
@@ -267,213 +262,3 @@ def test_rows_created_together_have_the_created_at_of_their_paper(client: Client
     assert {row["created_at"] for row in results(client, "materials", paper="new")} == {
         created_at_by_id["new"]
     }
-
-
-# Rows that are no longer public
-
-
-def deleted_ids(client: Client, name: str, **parameters: Any) -> list[str]:
-    return [row["id"] for row in results(client, name, deleted="true", **parameters)]
-
-
-def test_deleted_and_withdrawn_rows_are_listed_as_deleted(client: Client, edition: Edition) -> None:
-    since = timezone.now().isoformat()
-    first, second = Paper.objects.get(uid="one"), Paper.objects.get(uid="two")
-    material = str(first.materials.get().pk)
-    edit(first, title="Last Title")
-    first.delete()
-    between = timezone.now().isoformat()
-    edit(second, title="Withdrawn Title")
-    edit(second, status="withdrawn")
-    edit(second, title="Never Public")
-
-    rows = results(client, "papers", deleted="true")
-    assert [(row["id"], row["title"]) for row in rows] == [("one", "Last Title"), ("two", "Withdrawn Title")]
-    assert [*rows[0]] == ["id", "url", "title", "deleted_at"]
-    assert since < rows[0]["deleted_at"].replace("Z", "+00:00") < between
-    assert deleted_ids(client, "papers", changed_since=since, edition="2021") == ["one", "two"]
-    assert deleted_ids(client, "papers", changed_since=between, conference="mlsys") == ["two"]
-    assert deleted_ids(client, "presentations") == ["t-one", "t-two"]
-    assert deleted_ids(client, "materials")[0] == material
-    assert get(client, "papers/2021/one/", 410)["title"] == "Last Title"
-    assert get(client, "papers/2021/two/", 410)["title"] == "Withdrawn Title"
-
-
-def test_list_of_deleted_rows_reads_no_embargoed_or_old_rows(client: Client, edition: Edition) -> None:
-    """Exclude rows of closed editions, rows deleted before `changed_since`, drafts and long texts."""
-    closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
-    make.make_paper(closed, uid="embargoed", status="withdrawn")
-    for paper in (make.make_paper(closed, uid="gone"), *Paper.objects.filter(uid="one")):
-        edit(paper, abstract="Long.")
-        paper.delete()
-    make.make_paper(edition, status="draft")
-    edit(Paper.objects.get(uid="two"), abstract="Long.")
-    edit(Paper.objects.get(uid="two"), status="withdrawn")
-    since = timezone.now()
-
-    assert candidate_keys(Paper, [closed.pk], since) == set()
-    assert candidate_keys(Paper, None, since, since) == set()
-    assert len(candidate_keys(Paper, None, since)) == 2
-    with CaptureQueriesContext(connection) as captured:
-        assert deleted_ids(client, "papers") == ["one", "two"]
-    value_queries = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
-    assert all("abstract" not in sql for sql in value_queries)
-    # When the edition opens, its complete history counts.
-    edit(closed, papers_public_from=make.PAST)
-    assert deleted_ids(client, "papers", changed_since=since.isoformat()) == []
-    assert candidate_keys(Paper, [closed.pk], timezone.now(), since) != set()
-
-
-def test_deleted_rows_are_paginated(client: Client, edition: Edition) -> None:
-    for uid in ("two", "one"):
-        Paper.objects.get(uid=uid).delete()
-    first = get(client, "papers/", deleted="true", page_size=1)
-    second = client.get(first["next"]).json()
-
-    uids = [row["id"] for row in (*first["results"], *second["results"])]
-    assert (uids, second["next"]) == (["two", "one"], None)
-
-
-def test_unpublished_rows_are_not_listed_as_deleted(client: Client, edition: Edition) -> None:
-    draft = make.make_paper(edition, uid="draft", status="draft")
-    closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
-    embargoed = make.make_paper(closed, uid="embargoed")
-    edit(embargoed, status="withdrawn")
-    edit(draft, status="withdrawn")
-    for uid in ("back", "hidden"):
-        make.make_paper(edition, uid=uid)
-    edit(Paper.objects.get(uid="back"), status="draft")
-    hidden = make.make_material(Paper.objects.get(uid="hidden"))
-    edit(hidden, visible=False)
-    make.make_paper(edition, uid="gone", status="draft").delete()
-    # They remain unlisted when the embargo ends.
-    closed.papers_public_from = timezone.now()
-    closed.save()
-
-    assert deleted_ids(client, "papers") == deleted_ids(client, "materials") == []
-    for path in ("2021/draft", "2022/embargoed", "2021/back", "2021/gone"):
-        get(client, f"papers/{path}/", 404)
-
-
-def test_rows_unpublished_before_deletion_are_not_listed_as_deleted(client: Client, edition: Edition) -> None:
-    paper, hidden = Paper.objects.get(uid="one"), Paper.objects.get(uid="two").materials.get()
-    talk = paper.presentations.get()
-    edit(paper, status="draft")
-    talk.delete()
-    edit(hidden, visible=False)
-    hidden.delete()
-    news = make.make_announcement(edition, uid="later")
-    edit(news, published_at=timezone.now() + timedelta(days=1))
-    assert deleted_ids(client, "announcements") == []
-    news.delete()
-    get(client, "papers/2021/one/", 404)
-    paper.delete()
-
-    for name in ("papers", "presentations", "materials", "announcements"):
-        assert deleted_ids(client, name) == [], name
-    get(client, "papers/2021/one/", 404)
-    get(client, "presentations/2021/t-one/", 404)
-    assert client.get("/2021/papers/one/").status_code == 404
-
-
-def test_deleted_talk_is_listed_until_its_paper_is_unpublished(client: Client, edition: Edition) -> None:
-    paper = Paper.objects.get(uid="one")
-    paper.presentations.get().delete()
-    assert deleted_ids(client, "presentations") == ["t-one"]
-    edit(paper, status="draft")
-    assert deleted_ids(client, "presentations") == []
-
-
-def test_talk_moved_into_a_draft_session_is_not_listed_as_deleted(client: Client, edition: Edition) -> None:
-    draft = make.make_session(edition, uid="draft", status="draft")
-    talk = Paper.objects.get(uid="one").presentations.get()
-    edit(talk, session=draft)
-    assert deleted_ids(client, "presentations") == []
-    talk.delete()
-    assert deleted_ids(client, "presentations") == []
-
-
-def test_closed_gate_hides_its_deleted_rows(client: Client, edition: Edition) -> None:
-    edit(edition, papers_public_from=None)
-    for name in ("papers", "presentations", "materials", "awards", "sessions"):
-        assert deleted_ids(client, name) == [], name
-    Paper.objects.get(uid="one").presentations.get().delete()
-    assert deleted_ids(client, "presentations") == []
-    edit(edition, papers_public_from=make.PAST)
-    # It was deleted while it was not public.
-    assert deleted_ids(client, "presentations") == []
-
-
-def test_unpublished_edition_hides_its_deleted_rows(client: Client, edition: Edition) -> None:
-    Paper.objects.get(uid="one").delete()
-    assert deleted_ids(client, "papers") == ["one"]
-    for gate in ("papers_public_from", "public_from"):
-        edit(edition, **{gate: None})
-        assert deleted_ids(client, "papers") == []
-        edit(edition, **{gate: make.PAST})
-    # Clients could not see the deletion meanwhile, so it counts from when the edition is public again.
-    deleted_rows = results(client, "papers", deleted="true")
-    assert [row["id"] for row in deleted_rows] == ["one"]
-    published_at = ChangeSet.objects.latest("pk").at
-    assert datetime.fromisoformat(deleted_rows[0]["deleted_at"]) >= published_at
-
-
-def test_reused_id_is_not_listed_as_deleted(client: Client, edition: Edition) -> None:
-    Paper.objects.get(uid="one").delete()
-    make.make_paper(edition, uid="one", title="Again")
-
-    assert deleted_ids(client, "papers") == []
-    assert get(client, "papers/2021/one/")["title"] == "Again"
-
-
-@pytest.mark.parametrize("name", ["people", "institutions", "topics", "rooms", "editions", "conferences"])
-def test_resource_without_own_publication_has_no_list_of_deleted_rows(
-    client: Client, edition: Edition, name: str
-) -> None:
-    assert get(client, f"{name}/", 400, deleted="true")["parameter"] == "deleted"
-
-
-@pytest.mark.parametrize(("name", "value"), [("fields", "id"), ("track", "Research"), ("format", "csv")])
-def test_parameter_that_cannot_filter_deleted_rows_is_refused(
-    client: Client, edition: Edition, name: str, value: str
-) -> None:
-    Paper.objects.filter(uid="one").update(track="Research")
-
-    assert get(client, "papers/", 400, deleted="true", **{name: value})["parameter"] == name
-    assert get(client, "papers/", 400, deleted="maybe")["parameter"] == "deleted"
-
-
-def test_hidden_rows_are_not_listed_as_deleted(client: Client, program: dict[str, Any]) -> None:
-    for name, resource in RESOURCES.items():
-        if resource.model.public_when:
-            assert MARKER_LOWER not in client.get(f"/api/v1/{name}/?deleted=true").content.decode().lower(), (
-                name
-            )
-
-
-def test_history_and_published_agree_on_what_is_public_now(program: dict[str, Any]) -> None:
-    """Compare the rows of every model that are public according to history with `published()`."""
-    at = timezone.now()
-    for resource in RESOURCES.values():
-        model: Any = resource.model
-        if model.public_when:
-            keys = {*model._base_manager.values_list("pk", flat=True)}
-            spans = public_spans(model, keys, (), at)
-            public_keys = {key for key, periods in spans.items() if periods and periods[-1].end == at}
-            assert public_keys == {*model.objects.published(at).values_list("pk", flat=True)}, model
-            assert keys, model
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_query_count_of_deleted_rows_is_the_same_for_1_and_3_rows(
-    client: Client, django_assert_num_queries: Any, count: int
-) -> None:
-    edition = make.make_edition()
-    papers = [make.make_paper(edition) for _ in range(count)]
-    for paper in papers:
-        make.make_presentation(make.make_session(edition), paper)
-    for paper in papers:
-        paper.delete()
-
-    with django_assert_num_queries(56 + (connection.vendor == "postgresql")):
-        assert len(deleted_ids(client, "presentations")) == count

@@ -39,7 +39,7 @@ COMPUTED_MODELS = {
     "operations.derivedtextversion",
     "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
     "content.invalidation", "content.siterevision", "search.word", "people.likelynamesake",
-    "content.workerreport",
+    "content.tombstone", "content.workerreport",
 }  # fmt: skip
 COMPUTED_FIELDS = {
     "model",

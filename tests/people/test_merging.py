@@ -1,5 +1,6 @@
 """Tests of merging and splitting people: relations, order, names, addresses, reverting."""
 
+import re
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def all_content() -> str:
-    """Return people, institutions and all rows that refer to people, as JSON."""
+    """Return people, institutions and all rows that refer to people, as JSON, without when they changed."""
     models: list[Any] = [
         Person,
         PersonName,
@@ -30,7 +31,8 @@ def all_content() -> str:
         *(relation.related_model for relation in Person._meta.related_objects),
     ]
     rows = [row for model in dict.fromkeys(models) for row in model._base_manager.order_by("pk")]
-    return str(serializers.serialize("json", rows, indent=1))
+    stored = str(serializers.serialize("json", rows, indent=1))
+    return re.sub('"(changed|edited)_at": "[^"]*"', "", stored)
 
 
 def author_rows(paper: Any) -> list[tuple[int, str, str]]:

@@ -138,4 +138,4 @@ def test_query_count_is_the_same_for_1_and_3_rows(edition: Edition, rows: int) -
     with CaptureQueriesContext(connection) as queries:
         announce(edition, NOON)
 
-    assert len(queries) == 25
+    assert len(queries) == 27

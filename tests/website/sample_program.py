@@ -128,7 +128,7 @@ def add_draft_content(edition: Edition) -> None:
 
 def add_session_back_to_draft(edition: Edition) -> None:
     """Create an announced session that became a draft again without an announcement."""
-    session = make.make_session(edition, uid=f"{MARKER_LOWER}-back", title=MARKER)
+    session = make.make_session(edition, uid="back-to-draft", title=MARKER)
     announce(edition, make.PAST)
     Session.objects.filter(pk=session.pk).update(status="draft")
 

@@ -53,7 +53,7 @@ ROW_KEYS = {
         "t1",
         f"{MARKER_LOWER}-s",
         f"{MARKER_LOWER}-part",
-        f"{MARKER_LOWER}-back",
+        "back-to-draft",
         f"{MARKER_LOWER}-ghost",
     ],
     "topics": ["engines", f"{MARKER_LOWER}-topic"],

@@ -104,7 +104,8 @@ def test_parts_that_go_or_move_change_both_owners(paper: Paper) -> None:
 def test_links_and_lost_relations_move_rows(paper: Paper) -> None:
     institution = make.make_institution(slug="i")
     author = paper.authorships.get(name="Ada")
-    assert moved(lambda: author.institutions.add(institution)) == {"paper p"}
+    # The institution becomes public.
+    assert moved(lambda: author.institutions.add(institution)) == {"paper p", "institution i"}
     assert moved(lambda: paper.edition.rooms.get().delete()) == {"session s", "presentation talk"}
     assert moved(lambda: Topic.objects.get(slug="t").delete()) == {"paper p"}
 

@@ -1,7 +1,8 @@
-"""Rows of the history that were public and are no longer: until when, and with which values.
+"""Which rows of the history were public and are no longer: until when, and with which values.
 
-Only `published()` decides what is public now. A model's `public_when` expresses the same rule in terms that
-the history records: the row's values, the gates of its edition, the rows that it belongs to.
+As the program computed it until tombstones recorded it; only the migration of earlier rows reads it. The rules say
+when rows are public in terms that the history records: the row's values, the gates of its edition, the rows that it
+belongs to.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,21 +10,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import batched
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Model, Q
+from django.db.migrations.state import StateApps
+from django.db.models import Q
 from django.db.models.fields.json import KeyTransform
 
 from content.array_lookup import AnyOf
-from content.editions import get_edition_model
-from content.history import ERASURE, ChangeSet, Origin, RowChange, RowChangeQuerySet
-from content.preview_context import GATES
 from content.row_values import BATCH_ROWS, Values, read_values_by_key, related_model
 
-if TYPE_CHECKING:
-    from content.models import Content
-
-Kind = RowChange.Kind
+CREATED, CHANGED, DELETED = "created", "changed", "deleted"
+ERASURE, COMMAND = "erase_personal_data", "command"
+GATES = ("public_from", "papers_public_from", "schedule_public_from")
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 # The gates that open an edition's pages, its papers, its timetable.
 SITE, PAPERS, SCHEDULE = GATES[:1], (GATES[0], GATES[1]), (GATES[0], GATES[2])
@@ -48,6 +46,37 @@ class PublicWhen:
         return {*self.having, *self.within, *filter(None, [self.since])}
 
 
+RULES = {
+    "conference.page": PublicWhen(SITE, {"status": ("published",)}),
+    "conference.sponsor": PublicWhen(SITE, {"status": ("published",)}),
+    "conference.announcement": PublicWhen(SITE, {"status": ("published",)}, since="published_at"),
+    "conference.keydate": PublicWhen(SITE, {"status": ("published",)}),
+    "papers.paper": PublicWhen(PAPERS, {"status": ("published",)}),
+    "papers.material": PublicWhen(PAPERS, {"visible": (True,)}, within=("paper",)),
+    "papers.award": PublicWhen(PAPERS, {"status": ("published",)}),
+    "schedule.session": PublicWhen(SCHEDULE, {"status": ("published", "cancelled")}, within=("parent",)),
+    "schedule.presentation": PublicWhen(
+        SCHEDULE, {"status": ("published", "cancelled")}, within=("session", "paper")
+    ),
+    "schedule.release": PublicWhen(SCHEDULE, since="published_at"),
+}
+# The models of the migration.
+_state: list[StateApps] = []
+
+
+def read_with(apps: StateApps) -> None:
+    """Read the models of this state of the migrations."""
+    _state[:] = [apps]
+
+
+def _rule(model: Any) -> PublicWhen | None:
+    return RULES.get(model._meta.label_lower)
+
+
+def _edition_lookup(model: Any) -> str:
+    return "paper__edition" if model._meta.label_lower == "papers.material" else EDITION
+
+
 class Span(NamedTuple):
     """The values of a row in a half-open span of time; `edition` is the key of its edition."""
 
@@ -68,7 +97,7 @@ class FormerState(NamedTuple):
 
 
 def formerly_public(
-    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
+    model: Any, keys: Iterable[int], columns: Collection[str], at: datetime
 ) -> list[FormerState]:
     """Return the rows that ceased to be public because they were deleted or withdrawn, sorted by `until`.
 
@@ -87,7 +116,7 @@ def formerly_public(
 
 def _last_erasure() -> datetime:
     """Return when a person was last erased, whose name older texts may still contain."""
-    erasures = ChangeSet.objects.filter(origin=Origin.COMMAND, detail=ERASURE)
+    erasures = _state[0].get_model("content", "ChangeSet").objects.filter(origin=COMMAND, detail=ERASURE)
     return erasures.order_by("-at").values_list("at", flat=True).first() or EARLIEST
 
 
@@ -100,10 +129,10 @@ type Reported = dict[int, FormerState | None]
 
 
 def _reported_states(
-    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
+    model: Any, keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> Reported:
     """Return the rows that are public, and those that `formerly_public()` reports."""
-    rule = model.public_when
+    rule = _rule(model)
     if rule is None:
         return {}
     spans_by_key = public_spans(model, [*keys], columns, at, levels)
@@ -123,7 +152,7 @@ def _reported_states(
     )
     reported_targets: dict[str, Reported] = {}
     for name in rule.within if levels else ():
-        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        target: Any = related_model(model, name)
         spans = [span for key in last_spans for span in (last_spans[key], *later_spans[key])]
         reported_targets[name] = _reported_states(target, _related_keys(spans, name), (), at, levels - 1)
     for key, last_span in last_spans.items():
@@ -176,16 +205,16 @@ def _is_visible_or_withdrawn(span: Span, rule: PublicWhen, at: datetime) -> bool
 
 
 def public_spans(
-    model: "type[Content]", keys: Collection[int], columns: Collection[str], at: datetime, levels: int = 3
+    model: Any, keys: Collection[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> dict[int, list[Span]]:
     """Return when each of these rows was public up to `at`, with the values of these columns.
 
     `levels` is how many `within` are followed: a presentation belongs to a session, which is part of another.
     """
-    rule = model.public_when
+    rule = _rule(model)
     if rule is None or not keys:
         return {key: [] for key in keys}
-    has_edition = model.edition_lookup == EDITION
+    has_edition = _edition_lookup(model) == EDITION
     names = {*columns, *rule.columns, *([EDITION] if has_edition else [])}
     spans_by_key = {
         key: [span for span in spans if _has_values(span.values, rule.having)]
@@ -199,7 +228,7 @@ def public_spans(
         spans_by_key = {key: [*_clip_to_gates(spans, gate_spans)] for key, spans in spans_by_key.items()}
     for name in rule.within if levels else ():
         all_spans = [span for spans in spans_by_key.values() for span in spans]
-        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        target: Any = related_model(model, name)
         target_spans = public_spans(target, _related_keys(all_spans, name), (), at, levels - 1)
         spans_by_key = {
             key: [*_clip_to_targets(spans, name, target_spans)] for key, spans in spans_by_key.items()
@@ -208,7 +237,7 @@ def public_spans(
 
 
 def past_states(
-    model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
+    model: Any, keys: Collection[int], names: Collection[str], at: datetime
 ) -> dict[int, list[Span]]:
     """Return the states of each row up to `at`, the earliest first, from its present values and changes."""
     row_keys = [*keys]
@@ -222,9 +251,9 @@ def past_states(
             if values is not None and start < end:
                 spans.append(Span(start, end, values))
             end = start
-            if kind == Kind.CREATED:
+            if kind == CREATED:
                 values = None
-            elif kind == Kind.DELETED:
+            elif kind == DELETED:
                 values = old_values
             elif values is not None:
                 values = {**values, **old_values}
@@ -235,7 +264,7 @@ def past_states(
 
 
 def _changes_by_key(
-    model: type[Model], keys: Collection[int], names: Sequence[str]
+    model: Any, keys: Collection[int], names: Sequence[str]
 ) -> dict[int, list[tuple[datetime, str, Values]]]:
     """Return when and how each row changed, with the values before, the latest first.
 
@@ -245,19 +274,18 @@ def _changes_by_key(
     changes_by_key: dict[int, list[tuple[int, datetime, str, Values]]] = {key: [] for key in keys}
     columns = ("object_id", "pk", "change_set__at", "kind")
     for batch in batched(keys, BATCH_ROWS, strict=False):
-        changes = RowChange.objects.filter(
-            AnyOf("object_id", batch), model=model._meta.label_lower
-        ).order_by()
-        created_or_changed = changes.filter(
-            Q(kind=Kind.CREATED) | Q(kind=Kind.CHANGED, values__has_any_keys=names)
+        changes = (
+            _state[0]
+            .get_model("content", "RowChange")
+            .objects.filter(AnyOf("object_id", batch), model=model._meta.label_lower)
+            .order_by()
         )
+        created_or_changed = changes.filter(Q(kind=CREATED) | Q(kind=CHANGED, values__has_any_keys=names))
         transforms = [KeyTransform(name, "values") for name in names]
         for key, change_key, at, kind, *values in created_or_changed.values_list(*columns, *transforms):
             old_values = {name: pair[0] for name, pair in zip(names, values, strict=True) if pair}
             changes_by_key[key].append((change_key, at, kind, old_values))
-        for key, change_key, at, kind, values in changes.filter(kind=Kind.DELETED).values_list(
-            *columns, "values"
-        ):
+        for key, change_key, at, kind, values in changes.filter(kind=DELETED).values_list(*columns, "values"):
             changes_by_key[key].append((change_key, at, kind, {name: values.get(name) for name in names}))
     return {
         key: [
@@ -272,7 +300,7 @@ def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) ->
     """Return when all of these gates of each edition were open."""
     gate_names = [*gates]
     gate_spans: dict[int, list[Span]] = {}
-    for key, spans in past_states(get_edition_model(), editions, GATES, at).items():
+    for key, spans in past_states(_state[0].get_model("conference", "Edition"), editions, GATES, at).items():
         gate_spans[key] = _merge_adjacent(_clip_to_times(spans, gate_names))
     return gate_spans
 
@@ -339,17 +367,19 @@ def _intersect(span: Span, other: Span) -> Iterable[Span]:
 
 
 def candidate_keys(
-    model: "type[Content]", editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
+    model: Any, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
 ) -> set[int]:
     """Return the keys of rows that may have ceased to be public since then, of these editions or of all.
 
     Editions whose gates are closed now are skipped. Of those that opened since, all changes count.
     """
-    rule = model.public_when
+    rule = _rule(model)
     if rule is None:
         return set()
     edition_keys = (
-        get_edition_model()._base_manager.values_list("pk", flat=True) if editions is None else editions
+        _state[0].get_model("conference", "Edition")._base_manager.values_list("pk", flat=True)
+        if editions is None
+        else editions
     )
     gate_spans = open_spans([*edition_keys], rule.gates, at)
     opened_at = {key: spans[-1].start for key, spans in gate_spans.items() if spans and spans[-1].end >= at}
@@ -366,43 +396,36 @@ def candidate_keys(
     }
 
 
-def _withdrawn_keys(
-    model: "type[Content]", editions: Collection[int], since: datetime, levels: int = 3
-) -> set[int]:
+def _withdrawn_keys(model: Any, editions: Collection[int], since: datetime, levels: int = 3) -> set[int]:
     """Return the keys of rows that were withdrawn since then, or belong to a row that was."""
-    rule = model.public_when
+    rule = _rule(model)
     if rule is None or not editions or not levels:
         return set()
     # Not every model has a status.
-    rows: Any = model._base_manager.order_by().filter(**{f"{model.edition_lookup}__in": editions})
+    rows: Any = model._base_manager.order_by().filter(**{f"{_edition_lookup(model)}__in": editions})
     withdrawn: set[int] = set()
     if "status" in rule.having:
         keys = rows.filter(status=WITHDRAWN).values_list("pk", flat=True)
-        changes = RowChange.objects.order_by().filter(AnyOf("object_id", keys), model=model._meta.label_lower)
-        recent_changes = changes.filter(
-            kind=Kind.CHANGED, values__has_key="status", change_set__at__gte=since
+        changes = (
+            _state[0]
+            .get_model("content", "RowChange")
+            .objects.order_by()
+            .filter(AnyOf("object_id", keys), model=model._meta.label_lower)
         )
+        recent_changes = changes.filter(kind=CHANGED, values__has_key="status", change_set__at__gte=since)
         withdrawn |= {*recent_changes.values_list("object_id", flat=True)}
     for name in rule.within:
-        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        target: Any = related_model(model, name)
         targets = _withdrawn_keys(target, editions, since, levels - 1)
         withdrawn |= {*rows.filter(AnyOf(name, targets)).values_list("pk", flat=True)}
     return withdrawn
 
 
-def keys_with_value(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
-    """Return the keys of the rows that have this value, an id, or had it when they were deleted."""
-    if column == "pk":
-        return {int(str(value))}
-    deletions = _deletions(model, None if edition is None else [edition]).filter(
-        **{f"values__{column}": value}
+def _deletions(model: Any, editions: Collection[int] | None) -> Any:
+    rows = (
+        _state[0]
+        .get_model("content", "RowChange")
+        .objects.order_by()
+        .filter(model=model._meta.label_lower, kind=DELETED)
     )
-    rows = model._base_manager.filter(**{column: value})
-    if edition is not None:
-        rows = rows.filter(**{model.edition_lookup: edition})
-    return {*deletions.values_list("object_id", flat=True), *rows.values_list("pk", flat=True)}
-
-
-def _deletions(model: "type[Content]", editions: Collection[int] | None) -> RowChangeQuerySet:
-    rows = RowChange.objects.order_by().filter(model=model._meta.label_lower, kind=Kind.DELETED)
     return rows if editions is None else rows.filter(edition_key__in=editions)

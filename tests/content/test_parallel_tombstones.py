@@ -1,0 +1,115 @@
+"""Tombstones of several writers at the same time, each over its own connection to PostgreSQL."""
+
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from content.history import Origin
+from content.history.recording import recording
+from content.models import Tombstone
+from content.publicity.rules import identified_models
+from content.write_conflicts import retry_conflicts
+from papers.models import Authorship, Paper
+from people.models import Person
+from schedule.models import Presentation, Session
+from tests import factories as make
+from tests.content.test_parallel_positions import run_at_once
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer"),
+]
+
+WRITERS, EDITS = 8, 12
+
+
+def public_addresses() -> set[tuple[str, str, str]]:
+    """Return the addresses of all public rows."""
+    found = set()
+    for model in identified_models():
+        manager: Any = model._default_manager
+        slug = [f"{model.edition_lookup}__slug"] if model.edition_lookup else []
+        for key, *edition in manager.published(timezone.now()).values_list(model.identity, *slug):
+            found.add((model._meta.label_lower, edition[0] if edition else "", str(key)))
+    return found
+
+
+def buried_addresses() -> set[tuple[str, str, str]]:
+    return {(*tombstone.address,) for tombstone in Tombstone.objects.filter(part="")}
+
+
+def test_person_whose_papers_two_take_back_at_once_is_gone() -> None:
+    edition = make.make_edition()
+    person = make.make_person("Ada", uid="ada")
+    papers = [make.make_paper(edition, [person], uid=f"p{number}") for number in range(2)]
+    both_wrote = threading.Barrier(2)
+
+    def take_back(paper: Paper) -> Callable[[], None]:
+        def write() -> None:
+            with recording(Origin.CODE):
+                paper.status = "draft"
+                paper.save()
+                both_wrote.wait(20)
+
+        return write
+
+    assert run_at_once(*map(take_back, papers)) == []
+    assert buried_addresses() == {
+        ("papers.paper", "2021", "p0"),
+        ("papers.paper", "2021", "p1"),
+        ("people.person", "", "ada"),
+    }
+
+
+def random_edit(chance: random.Random) -> None:
+    """Edit a row of one of the kinds that several writers share."""
+    number = chance.randrange(6)
+    talks, papers = Presentation.objects.filter(uid=f"t{number}"), Paper.objects.filter(uid=f"p{number}")
+    shown = chance.choice(("published", "draft"))
+    match chance.randrange(6):
+        case 0:
+            papers.update(status=chance.choice(("published", "draft", "withdrawn")))
+        case 1:
+            Session.objects.filter(uid=f"s{number}").update(status=shown)
+        case 2:
+            talks.update(status=shown)
+        case 3:
+            Authorship.objects.filter(paper__uid=f"p{number}").delete()
+        case 4:
+            Authorship.objects.get_or_create(
+                paper=papers.get(), person=Person.objects.order_by("pk")[number % 3]
+            )
+        case _:
+            talks.delete()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_after_edits_by_eight_writers_each_former_row_has_a_tombstone(seed: int) -> None:
+    edition = make.make_edition()
+    people = [make.make_person(f"Person {number}", uid=f"a{number}") for number in range(3)]
+    for number in range(6):
+        paper = make.make_paper(edition, [people[number % 3]], uid=f"p{number}")
+        session = make.make_session(
+            edition, uid=f"s{number}", room=make.make_room(edition, slug=f"r{number}")
+        )
+        make.make_presentation(session, paper, uid=f"t{number}")
+    before = public_addresses()
+
+    def write(writer: int) -> Callable[[], None]:
+        def write_all() -> None:
+            chance = random.Random(seed * 100 + writer)  # no secret
+            for _number in range(EDITS):
+                retry_conflicts(random_edit)(chance)
+
+        return write_all
+
+    assert run_at_once(*map(write, range(WRITERS))) == []
+    after = public_addresses()
+    assert before - after <= buried_addresses()
+    assert not after & buried_addresses()
+    assert buried_addresses() <= before
