@@ -3,10 +3,11 @@
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from content.history import Origin
@@ -104,7 +105,9 @@ def test_after_edits_by_eight_writers_each_former_row_has_a_tombstone(seed: int)
         def write_all() -> None:
             chance = random.Random(seed * 100 + writer)  # no secret
             for _number in range(EDITS):
-                retry_conflicts(random_edit)(chance)
+                # Two add an author at once, and a third one deletes the row.
+                with suppress(IntegrityError):
+                    retry_conflicts(random_edit)(chance)
 
         return write_all
 
