@@ -4,6 +4,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -16,8 +17,8 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from conference.cache_lifetimes import read_cache_states
+from content import replica
 from content.changed.cursor import seen_until
-from content.replica import read_from_replica
 from pagecache.cors import allow_all_sites
 from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
 from pagecache.revisions import SITE, CacheStates
@@ -51,7 +52,8 @@ def make_conditional(request: Request, response: HttpResponse, states: CacheStat
     if is_anonymous(request):
         slug = edition_slug(request.path, request.META.get("QUERY_STRING", ""))
         changed = int((states.get(slug) or states[SITE]).shown_at.timestamp())
-        response["Last-Modified"], response["Cache-Control"] = http_date(changed), PUBLIC_CACHE_CONTROL
+        response["Last-Modified"] = http_date(changed)
+        response.setdefault("Cache-Control", PUBLIC_CACHE_CONTROL)
         patch_vary_headers(response, ["Accept-Encoding"])
         if len(response.content) >= MIN_COMPRESSED_BYTES:
             accepted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
@@ -76,23 +78,29 @@ class ConditionalView(APIView):
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.states = read_cache_states(timezone.now())
 
-    def seen_until(self, at: datetime) -> datetime:
-        """Return the `as_of` of a list: the moment to use as the next `changed_since`."""
-        states = self.states or read_cache_states(at)
-        newest_revision = max(state.changed_at for state in states.values())
-        return seen_until(newest_revision, max(newest_revision, states[SITE].shown_at), at)
+    def seen_until(self, at: datetime) -> datetime | None:
+        """Return the `as_of` of a list: the moment to use as the next `changed_since`.
+
+        It is `None` while only a replica answers, which doesn't tell which transactions are still to come.
+        """
+        may_use_replica = replica.is_reading()
+        try:
+            with replica.read_from_replica(allowed=False):
+                states = self.states or read_cache_states(at)
+                newest_revision = max(state.changed_at for state in states.values())
+                return seen_until(newest_revision, max(newest_revision, states[SITE].shown_at), at)
+        except (InterfaceError, OperationalError):
+            if may_use_replica:
+                return None
+            raise
 
     def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
         """Respond to preflight requests of browsers."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        """Break the reference cycle of view and response, so that a list frees its megabyte at once.
-
-        Read from the primary database: a replica doesn't tell which transactions are still to come.
-        """
-        with read_from_replica(allowed=False):
-            response = super().dispatch(request, *args, **kwargs)
+        """Break the reference cycle of view and response, so that a list frees its megabyte at once."""
+        response = super().dispatch(request, *args, **kwargs)
         del self.response
         return response
 

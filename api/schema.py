@@ -228,7 +228,10 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
 
 def list_schema(name: str) -> JsonSchema:
     following = describe({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
-    as_of = describe(MOMENT, _("All changes before it have been seen: the next changed_since."))
+    moment = {**MOMENT, "type": ["string", "null"]}
+    as_of = describe(
+        moment, _("All changes before it have been seen: the next changed_since. Null: keep yours.")
+    )
     cursor = {"as_of": as_of} if name not in ("Deleted", "UnreleasedChange") else {}
     page = {"next": following, **cursor, "results": list_of(name)}
     return object_schema(page, page)

@@ -27,6 +27,7 @@ from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url, to_utc_iso
 from conference.models import Edition
+from content.replica import read_from_replica
 from people.models import Institution, Person
 
 JSON = "json"
@@ -55,8 +56,17 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
     # Requests
 
     def list(self, request: Request) -> HttpResponseBase:
+        seen_until = self.seen_until(self.reader.at)
+        if seen_until is None:
+            response = self.list_rows(request, None)
+            # The next answer may say it.
+            response["Cache-Control"] = "no-store"
+            return response
+        with read_from_replica(allowed=False):
+            return self.list_rows(request, to_utc_iso(seen_until))
+
+    def list_rows(self, request: Request, as_of: str | None) -> HttpResponseBase:
         parameters, resource = request.query_params, self.resource
-        as_of = to_utc_iso(self.seen_until(self.reader.at))
         filters: type[ResourceFilter] = resource.filters or ResourceFilter
         other_parameters = ["format"] if resource.name in FILES else []
         other_parameters += [DELETED]

@@ -45,11 +45,12 @@ def delete(
     collector = Collector(using=using or router.db_for_write(model), origin=origin)
     collector.collect(rows, keep_parents=keep_parents)
     deleted_keys = _keys_to_delete(collector)
-    for deleted_model, keys in deleted_keys.items():
-        log.watch.before_write(deleted_model, keys)
+    owners = owners_losing_rows(deleted_keys)
     direct_keys = _keys(rows)
     for deleted_model, keys in deleted_keys.items():
         _record_deleted(log, deleted_model, keys, direct_keys if deleted_model is model else set())
+    for deleted_model, keys in deleted_keys.items():
+        log.watch.before_write(deleted_model, keys)
         dragging = () if deleted_model is model else deleted_keys.keys()
         stamping.stamp_deleted(log, deleted_model, keys, dragging)
     losing_models = _record_lost_relations(log, collector, deleted_keys)
@@ -57,7 +58,6 @@ def delete(
         deleted_model for deleted_model, keys in deleted_keys.items() if keys
     )
     deleted_editions = deleted_keys.get(get_edition_model(), ())
-    owners = owners_losing_rows(deleted_keys)
     tied_editions = revision.editions_tied_to(changed_models, [*editions, *deleted_editions])
     with revision.lock():
         counts: tuple[int, dict[str, int]] = collector.delete()
@@ -92,7 +92,8 @@ def _record_deleted(log: Log, model: "type[Content]", keys: set[int], direct_key
     for name, linked in linked_by_field.items():
         advance_for_links(model, name, set().union(*linked.values()))
     for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
-        rows = model._base_manager.filter(pk__in=batch)
+        # No writer comes between what is recorded and the deletion.
+        rows = model._base_manager.filter(pk__in=batch).select_for_update(no_key=True, of=("self",))
         for row in (rows.select_related(*related) if related else rows).order_by("pk"):
             links = {name: linked[row.pk] for name, linked in linked_by_field.items()}
             log.record_deleted(

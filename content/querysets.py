@@ -166,10 +166,17 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     update.alters_data = True  # type: ignore[attr-defined]
 
     def _stored_values(self, updated_names: Iterable[str]) -> dict[int, Values]:
-        """Return the stored values of the recorded fields to be written, by primary key."""
+        """Lock the rows, and return the stored values of the recorded fields to be written, by key."""
         fields = recorded_fields(self.model)
         names = {self.model._meta.get_field(name).name for name in updated_names} & fields.keys()
-        return read_values(self, sorted(names.union(owner_fields(self.model)))) if names else {}
+        return read_values(self._locked(), sorted(names.union(owner_fields(self.model)))) if names else {}
+
+    def _locked(self) -> models.QuerySet[M]:
+        """Return the rows with the lock of a writer: others may still refer to them."""
+        rows: models.QuerySet[M] = self
+        if self.query.distinct or self.query.group_by is not None or self.query.combinator:
+            rows = self.model._base_manager.filter(pk__in=self.order_by().values("pk"))
+        return rows.select_for_update(no_key=True, of=("self",))
 
     def _record_changes(
         self, log: recording.Log, before: dict[int, Values], updated_values: Values, editions: set[int | None]

@@ -122,9 +122,9 @@ def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int,
 
 
 def read_values(rows: QuerySet[Model], names: Iterable[str]) -> dict[int, Values]:
-    """Return these fields of the rows by primary key. One query."""
+    """Return these fields of the rows by primary key. One query. Rows to be locked are locked in order."""
     columns = list(names)
-    value_rows = rows.order_by().values_list("pk", *columns)
+    value_rows = rows.order_by(*["pk"] * rows.query.select_for_update).values_list("pk", *columns)
     return {key: dict(zip(columns, map(to_json_value, values), strict=True)) for key, *values in value_rows}
 
 

@@ -76,6 +76,12 @@ def is_shown_by_others(model: type[Model]) -> bool:
     return model in _shown_by or bool(rule and rule.shown_by)
 
 
+def is_within_several(model: type[Model]) -> bool:
+    """Return whether rows of a model are public with several others, of which all have to be public."""
+    rule: PublicWhen | None = getattr(model, "public_when", None)
+    return bool(rule and len(rule.within) > 1)
+
+
 @cache
 def deciding_paths(model: "type[Content]") -> "dict[str, type[Content]]":
     """Return the lookups from a row to the rows that decide whether it is public, with their models."""

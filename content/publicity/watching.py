@@ -24,6 +24,7 @@ from content.publicity.rules import (
     identified_models,
     is_hidden_by_itself,
     is_shown_by_others,
+    is_within_several,
     shown_rows,
 )
 from content.publicity.tombstones import Address, Tombstone, closed_part
@@ -116,6 +117,9 @@ class Watch:
 
     def _ask(self, rows: Keys) -> None:
         new = {model: keys - self.asked.get(model, set()) for model, keys in rows.items()}
+        # Else a talk whose paper another writer is about to publish would seem to be hidden to one who takes
+        # its session back, and would have no tombstone.
+        _lock({model: keys for model, keys in new.items() if is_within_several(model)})
         self.public |= public_rows(new)
         for model, keys in new.items():
             self.asked.setdefault(model, set()).update(keys)
@@ -139,7 +143,14 @@ class Watch:
         concerned = concerned_rows(self.written)
         for model, keys in self.asked.items():
             concerned.setdefault(model, set()).update(keys)
-        _lock_shown(concerned)
+        # Else two writers who take back a person's two papers would both find the person public.
+        _lock(
+            {
+                model: keys if is_shown_by_others(model) else keys - self.asked.get(model, set())
+                for model, keys in concerned.items()
+                if is_shown_by_others(model) or is_within_several(model)
+            }
+        )
         public = public_rows(concerned)
         gone = {key: row for key, row in self.public.items() if _address(public.get(key)) != row.address}
         came = {key for key in public if key not in self.public}
@@ -246,13 +257,10 @@ def _open_gates(keys: Iterable[int], at: datetime) -> dict[int, dict[str, bool]]
     }
 
 
-def _lock_shown(rows: Keys) -> None:
-    """Lock the rows of which several others decide whether they are public. A query for each model.
-
-    Else two of them that take back a person's two papers would both find the person public.
-    """
+def _lock(rows: Keys) -> None:
+    """Lock rows against other writers, those that others are within first. A query for each model."""
     if connection.features.has_select_for_update:
-        for model in filter(is_shown_by_others, identified_models()):
+        for model in identified_models():
             if keys := rows.get(model):
                 locked = model._base_manager.filter(AnyOf("pk", keys)).order_by("pk")
                 list(locked.select_for_update(no_key=True).values_list("pk"))

@@ -60,6 +60,7 @@ def restore(archive: Archive, progress: Progress = no_progress) -> None:
         except (OSError, SuspiciousOperation) as error:
             raise BadArchiveError(f"The uploaded files cannot be stored: {error}") from error
         ContentType.objects.clear_cache()
+        _check_constraints_at_once()
         call_command("migrate", verbosity=0, interactive=False)
         outdate_cached_pages(previous_revision)
         analyze()
@@ -111,6 +112,16 @@ def load_table(archive: Archive, label: str, model: type[Model]) -> None:
         query._insert(instances, fields=fields, using=connection.alias, raw=True)
     if model._base_manager.count() != archive.tables[label]["rows"]:
         raise BadArchiveError(f"Not all rows of {label} came in.")
+
+
+def _check_constraints_at_once() -> None:
+    """Let migrations that fill rows be followed by others that change their tables, in one transaction.
+
+    PostgreSQL changes no table whose rows have constraints that are still to be checked.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 def last_revision() -> int:

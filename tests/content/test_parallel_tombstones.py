@@ -67,6 +67,33 @@ def test_person_whose_papers_two_take_back_at_once_is_gone() -> None:
     }
 
 
+def test_talk_whose_session_and_paper_two_publish_at_once_is_back() -> None:
+    edition = make.make_edition()
+    session = make.make_session(edition, uid="s0", room=make.make_room(edition))
+    paper = make.make_paper(edition, uid="p0")
+    make.make_presentation(session, paper, uid="t0")
+    for row in (session, paper):
+        row.status = "draft"
+        row.save()
+    both_wrote = threading.Barrier(2)
+
+    def publish(row: Session | Paper) -> Callable[[], None]:
+        def write() -> None:
+            with recording(Origin.CODE):
+                row.status = "published"
+                row.save()
+                # The second one waits for the first one's commit.
+                with suppress(threading.BrokenBarrierError):
+                    both_wrote.wait(0.5)
+
+        return write
+
+    assert ("schedule.presentation", "2021", "t0") in buried_addresses()
+    assert run_at_once(publish(session), publish(paper)) == []
+    assert ("schedule.presentation", "2021", "t0") in public_addresses()
+    assert buried_addresses() == set()
+
+
 def random_edit(chance: random.Random) -> None:
     """Edit a row of one of the kinds that several writers share."""
     number = chance.randrange(6)
