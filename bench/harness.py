@@ -123,6 +123,7 @@ class Sample:
             "day as grid": lambda: f"{root}schedule/{day}/?view=grid",
             "list of papers": lambda: f"{root}papers/",
             "list of people": lambda: "/people/",
+            "search": lambda: f"{root}search/?q=learning",
             "home page": lambda: root,
         }
 

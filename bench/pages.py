@@ -32,7 +32,9 @@ TURN_SECONDS = 2
 RATIO = 1.5
 # Views that are not measured, and those that are.
 WARM_UPS, TIMES = 2, 7
-LARGE_MS, SMALL_MS = 200, 80
+LARGE_MS, SMALL_MS, SEARCH_MS = 200, 80, 90
+# What the search index takes to follow a change of one row, in its transaction.
+FOLLOW_MS = 20
 LARGE = ("poster session", "day", "day as grid", "list of papers", "list of people", "home page")
 MAX_QUERIES = 16
 # Headers that are set per response or connection.
@@ -43,7 +45,27 @@ def main() -> None:
     with program("pages", parser(__doc__).parse_args()) as folder:
         rows = sample()
         warm(rows, folder)
+        following(rows)
         first_views(rows)
+
+
+def following(rows: Sample) -> None:
+    """Measure what it takes in the transaction of each change to index what it affects."""
+    from content.history import changed_rows
+
+    times: list[float] = []
+    followers = [*changed_rows.FOLLOWERS]
+
+    def follow(changes: changed_rows.Changes) -> None:
+        times.append(sum(measure(follower, changes) for follower in followers))
+
+    changed_rows.FOLLOWERS[:] = [follow]
+    for name, change in row_changes(rows).items():
+        times.clear()
+        for _ in range(WARM_UPS + TIMES):
+            change()
+        report(f"search index after {name}: computing", median(times[WARM_UPS:]), "ms", at_most=FOLLOW_MS)
+    changed_rows.FOLLOWERS[:] = followers
 
 
 def warm(rows: Sample, folder: Path) -> None:
@@ -73,7 +95,7 @@ def warm(rows: Sample, folder: Path) -> None:
 def first_views(rows: Sample) -> None:
     """Measure the first view of each page after each change, and report the slowest."""
     for name, address in rows.pages().items():
-        limit = LARGE_MS if name in LARGE else SMALL_MS
+        limit = SEARCH_MS if name == "search" else LARGE_MS if name in LARGE else SMALL_MS
         views = {change_name: first_view(address, change) for change_name, change in changes(rows).items()}
         change_name, (milliseconds, _) = max(views.items(), key=lambda pair: pair[1][0])
         report(f"{name}, first view after {change_name}: computing", milliseconds, "ms", at_most=limit)
@@ -92,9 +114,20 @@ def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[
 
 
 def changes(rows: Sample) -> dict[str, Callable[[], None]]:
-    """Return functions that change rows on the pages, by name. They can be repeated."""
+    """Return functions that change what the pages show, by name. They can be repeated."""
     from content.revision import advance
+    from operations.indexing.update import refresh
 
+    def invalidate_all() -> None:
+        """Invalidate the edition and the site, as after an import, whose task compares the search index."""
+        advance([rows.edition.pk, None])
+        refresh()
+
+    return {**row_changes(rows), "a change of everything": invalidate_all}
+
+
+def row_changes(rows: Sample) -> dict[str, Callable[[], None]]:
+    """Return functions that change one row, by name."""
     paper, neighbor = rows.paper, rows.neighbor
     poster = paper.presentations.filter(kind="poster")[0]
     author = paper.authorships.order_by("position")[0]
@@ -116,16 +149,11 @@ def changes(rows: Sample) -> dict[str, Callable[[], None]]:
         neighbor.status = "published" if neighbor.status == "withdrawn" else "withdrawn"
         neighbor.save()
 
-    def invalidate_all() -> None:
-        """Invalidate the edition and the site, as after an import."""
-        advance([rows.edition.pk, None])
-
     return {
         "a new title": retitle,
         "a move to another board": move,
         "a change of an author": mark_author,
         "a withdrawal of another paper": withdraw,
-        "a change of everything": invalidate_all,
     }
 
 

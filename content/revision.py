@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from content import invalidation
 from content.editions import get_edition_model
+from content.history import changed_rows
 from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
 from content.row_values import is_recorded
 
@@ -102,6 +103,7 @@ def _advance_editions(
     invalidated_tags: list[str] = []
     columns = ("pk", "slug", "revision", "changed_at")
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
+        changed_rows.add_revision(key, revision)
         tags = [invalidation.edition_tag(slug)]
         if changed_tags and len(changed_tags) <= MAX_TAGS_PER_CHANGE:
             tags = [*changed_tags, invalidation.papers_tag(slug)]
@@ -114,6 +116,7 @@ def _advance_site(now: datetime) -> list[str]:
     if not rows.update(**next_revision_values(now)):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
     site = rows.get()
+    changed_rows.add_revision(SITE_KEY, site.revision)
     return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG])
 
 
@@ -173,7 +176,7 @@ def lock() -> Iterator[None]:
     if _pending_changes.get() is not None:
         yield
         return
-    with transaction.atomic(), collect():
+    with transaction.atomic(), changed_rows.collected(), collect():
         yield
 
 

@@ -25,7 +25,7 @@ from content.revision import SiteRevision
 from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 from operations.indexing.documents import records
-from operations.indexing.update import SITE, read_states
+from operations.indexing.states import SITE, read_states
 from people.models import Institution, Person
 from people.querysets import appearance_relations, resolve_links
 from search.models import Document, Word

@@ -25,7 +25,7 @@ from papers.rows import PaperRow
 from papers.search_words import SearchWords, search_words
 from people.models import Institution
 from search.filters import Filter, Reading, read_filters
-from search.freshness import update_index
+from search.freshness import check_index
 from search.hits import Hits, RowKey, find_or_correct, found_without, matching_keys
 from search.query import MAX_QUERY_CHARS, Query, Term, parse_query
 
@@ -180,7 +180,7 @@ class PaperSearch(forms.Form):
     def look_up(self) -> None:
         """Search for the words, if there are any, and correct typing errors."""
         if self.text:
-            update_index()
+            check_index()
         if self.paper_query:
             query, hits, self.is_corrected = find_or_correct(self.paper_query, self.edition.pk)
             self.add_hits(query, hits)

@@ -1,10 +1,10 @@
-"""Update of the index before a search. The app with the indexed rows registers a function in `UPDATES`."""
+"""The check before a search whether the index is current. The app with the indexed rows registers it."""
 
 from collections.abc import Callable
 
-UPDATES: list[Callable[[], object]] = []
+CHECKS: list[Callable[[], bool]] = []
 
 
-def update_index() -> None:
-    for update in UPDATES:
-        update()
+def check_index() -> bool:
+    """Return whether the index is current; if not, see to its update, without waiting for it."""
+    return all(check() for check in CHECKS)

@@ -16,6 +16,8 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from conference.models import Edition
+from content.history import changed_rows
+from operations.indexing import update
 from pagecache import per_revision
 from tests.factories import make_edition
 from tests.processes import restore_tables, save_tables
@@ -137,6 +139,17 @@ def made_once(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callabl
     yield run_unblocked
     run_unblocked(lambda: transaction.set_rollback(True))
     run_unblocked(lambda: block.__exit__(None, None, None))
+
+
+@pytest.fixture(autouse=True)
+def _index_on_demand(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Update the search index when a search finds it stale, as most tests never search.
+
+    Tests of `operations.indexing` mark themselves with `index_follows`: each change is indexed at once.
+    """
+    if not request.node.get_closest_marker("index_follows"):
+        monkeypatch.setattr(update, "update_elsewhere", update.refresh)
+        monkeypatch.setattr(changed_rows, "FOLLOWERS", [])
 
 
 @pytest.fixture(autouse=True)

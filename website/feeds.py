@@ -16,9 +16,9 @@ from conference.models import Announcement, Edition
 from conference.page_metadata import absolute
 from content.array_lookup import AnyOf
 from content.revision import FIRST_REVISION
-from operations.indexing.update import refresh
 from papers.models import Paper
 from papers.page_metadata import byline_text
+from search.freshness import check_index
 from search.hits import matching_keys
 from search.query import MAX_QUERY_CHARS, parse_query
 
@@ -124,7 +124,7 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
         return {"empty_since": FIRST_REVISION}
 
     def items(self, text: str) -> list[Paper]:
-        refresh()
+        check_index()
         keys = matching_keys(parse_query(text), None, "paper")
         papers = Paper.objects.published().filter(AnyOf("pk", keys))
         public_from = F("edition__papers_public_from")

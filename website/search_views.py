@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
 from content.pagination import paginate
-from operations.indexing.update import refreshed
+from operations.indexing.update import is_current as is_index_current
 from search.hits import find_or_correct, suggest
 from search.query import MAX_QUERY_CHARS, describe_query, parse_query
 from website.edition_search import EditionSearch, examples
@@ -48,7 +48,7 @@ SITE_OPERATORS = [("edition:2021", _("of this year; its name alone also works"))
 @require_safe
 def site_search(request: HttpRequest) -> HttpResponse:
     """Show the results from all years by kind. Years and topics can filter them."""
-    is_current, editions = refreshed(), published_editions(request)
+    is_current, editions = is_index_current(), published_editions(request)
     search = SiteSearch(request.GET, editions)
     query, hits, is_corrected = find_or_correct(search.paper_query)
     search.add_hits(query, hits)
@@ -84,7 +84,7 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
 
     Papers can be filtered and sorted as in their list, and sessions and talks filtered by day, room and kind.
     """
-    is_current = refreshed()
+    is_current = is_index_current()
     search = EditionSearch(request.GET, edition, timezone.now())
     query, hits, is_corrected = find_or_correct(search.papers.other_query, edition.pk)
     search.add_hits(query, hits)
@@ -116,7 +116,7 @@ def search_query_string(text: str, kind: str) -> str:
 @require_safe
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
-    text, is_current = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), refreshed()
+    text, is_current = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), is_index_current()
     found, query = [hit.row for hit in suggest(text)], parse_query(text)
     context = {
         "results": suggested_results(found, query, published_editions(request)),
@@ -139,7 +139,7 @@ def suggestions_context(text: str, pages: Sequence[Jump], address: str) -> dict[
 @edition_page
 def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Return the options in an edition: pages, and results under the filters that the words name."""
-    is_current = refreshed()
+    is_current = is_index_current()
     search = EditionSearch(request.GET, edition, timezone.now())
     found, query = search.suggestions()
     text = search.papers.text

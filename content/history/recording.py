@@ -19,7 +19,7 @@ from content import revision
 from content.actor import User, acting_as, current_actor
 from content.changed import stamping
 from content.editions import get_edition_model
-from content.history import ChangeSet, RowChange
+from content.history import ChangeSet, RowChange, changed_rows
 from content.history.makers import current_maker, set_makers
 from content.publicity.watching import Watch
 from content.row_values import (
@@ -81,6 +81,7 @@ class Log(stamping.Stamps):
         """Record a new row. A dependent of a new row needs no entry, unless someone else made it."""
         model = type(row)
         key = (model._meta.label_lower, row.pk)
+        changed_rows.add_row(*key)
         owners = owner_names(model, values_in_memory(row, owner_fields(model)))
         owner = _parse_row_name(owners[0]) if owners else None
         stamping.note_new(self, row)
@@ -103,6 +104,8 @@ class Log(stamping.Stamps):
         changes = {
             field: [before[field], after[field]] for field in after if before.get(field) != after[field]
         }
+        if changes:
+            changed_rows.add_row(*row_key, {*changes}, {name: before.get(name) for name in changes})
         pending = self.pending.get(row_key)
         if row_key in self.created or not (changes or pending):
             if pending is not None and pending.values:
@@ -122,6 +125,7 @@ class Log(stamping.Stamps):
         """Record a row that is about to be deleted, with all its values."""
         model, key = type(row), row.pk
         row_key = (model._meta.label_lower, key)
+        changed_rows.add_row(*row_key, None, values)
         pending = self.pending.get(row_key)
         if pending is not None and pending.kind == Kind.CREATED:
             self._put(row_key, None)
@@ -207,7 +211,7 @@ def single_change_set() -> Iterator[Log]:
     try:
         # The editions advance last, after the times of all rows: who waits for an edition holds no row then
         # that this change set still needs.
-        with transaction.atomic(), revision.collect():
+        with transaction.atomic(), changed_rows.collected(), revision.collect():
             yield log
             if log.depth == 1 or (log.depth == 2 and len(log.pending) >= MAX_PENDING_ROWS):
                 log.write()

@@ -1,16 +1,18 @@
 """Documents of the search index by model: only public rows, with names as they are shown.
 
-`operations.indexing.update` decides when to index them.
+`operations.indexing.changes` tells which of them a change affects.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import batched
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from conference.models import Edition, Page
 from content.models import Content
-from papers.models import Authorship, AwardGrant
+from papers.models import Authorship, AwardGrant, Paper, Topic
 from people.models import Person, PersonName
 from people.querysets import appearance_relations, with_shown_names
 from schedule.models import Presentation, Session, SessionRole, Speaker
@@ -18,6 +20,10 @@ from search.index import DocumentRecord, index_documents, remove_documents, repl
 
 type Groups[T] = dict[int, list[T]]
 type Names = Groups[str]
+# Primary keys of the rows; `None` for all of an edition.
+type Keys = Collection[int] | None
+# The number of rows that are indexed together by their keys.
+BATCH_ROWS = 500
 
 
 def reindex(edition: Edition | None) -> int:
@@ -25,13 +31,16 @@ def reindex(edition: Edition | None) -> int:
     return replace_documents(edition.pk if edition else None, records(edition))
 
 
-def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
-    """Index these papers, or remove those that are not public; return the number of changes."""
-    keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
-    documents = list(papers(edition, keys))
-    return index_documents(documents) + remove_documents(
-        "paper", {*keys} - {record.object_id for record in documents}
-    )
+def reindex_rows(keys_by_kind: Mapping[str, Collection[int]]) -> int:
+    """Index these rows, or remove those that are not public; return the number of changes."""
+    changed = 0
+    for kind, keys in sorted(keys_by_kind.items()):
+        for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
+            documents = list(BY_KIND[kind](None, batch))
+            removed = {*batch} - {record.object_id for record in documents}
+            changed += index_documents(documents) if documents else 0
+            changed += remove_documents(kind, removed) if removed else 0
+    return changed
 
 
 def records(edition: Edition | None) -> list[DocumentRecord]:
@@ -41,26 +50,36 @@ def records(edition: Edition | None) -> list[DocumentRecord]:
     return [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
 
 
-def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[DocumentRecord]:
+def those(edition: Edition | None, keys: Keys, path: str = "") -> dict[str, object]:
+    """Return the filter for rows of an edition or, if `keys` are given, for rows with these primary keys.
+
+    `path` leads to the row that has a document.
+    """
+    if keys is not None:
+        return {f"{path}__in" if path else "pk__in": keys}
+    return {f"{path}__edition" if path else "edition": edition}
+
+
+def papers(edition: Edition | None, keys: Keys = None) -> Iterator[DocumentRecord]:
     """Yield documents of papers, with authors, topics, awards of all years, abstract and keywords.
 
     All of an edition, or those with these primary keys.
     """
-    by_paper, by_key = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
-    authors = Authorship.objects.published().filter(paper__edition=edition, **by_paper)
+    of_papers = those(edition, keys, "paper")
+    authors = Authorship.objects.published().filter(**of_papers)
     names = shown_names(authors.order_by("paper", "position"), "paper_id")
-    awarded = award_names("paper__edition", edition).filter(**by_paper)
-    awards = grouped(awarded.values_list("paper_id", "award__name"))
-    topics = topic_paths(edition)
-    rows = edition.papers.published().filter(**by_key).order_by("pk")
-    for paper in rows.only("uid", "title", "abstract", "keywords", "topic").iterator():
+    awards = grouped(award_names().filter(**of_papers).values_list("paper_id", "award__name"))
+    topics = topic_paths([edition.pk] if edition else Paper.objects.filter(pk__in=keys or ()))
+    rows = Paper.objects.published().filter(**those(edition, keys)).order_by("pk")
+    columns = ("uid", "title", "abstract", "keywords", "topic", "edition")
+    for paper in rows.only(*columns).annotate(year=F("edition__year")).iterator():
         yield DocumentRecord(
             "paper",
             paper.pk,
             paper.uid,
             paper.title,
-            edition=edition.pk,
-            year=edition.year,
+            edition=paper.edition_id,
+            year=paper.year,
             people=names[paper.pk],
             topic=" ".join(path := topics.get(paper.topic_id, [])),
             area=path[0] if path else "",
@@ -69,13 +88,15 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
         )
 
 
-def people() -> Iterator[DocumentRecord]:
+def people(edition: None = None, keys: Keys = None) -> Iterator[DocumentRecord]:
     """Yield documents of people, with all names that are not hidden, personal awards, and affiliation."""
-    other_names = PersonName.objects.published().order_by("person", "name", "pk")
+    named, of_people = ({}, {}) if keys is None else ({"person__in": keys}, {"pk__in": keys})
+    other_names = PersonName.objects.published().filter(**named).order_by("person", "name", "pk")
     names = grouped(other_names.values_list("person_id", "name"))
-    awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
-    editions = grouped(shown_in())
-    rows = Person.objects.published().order_by("pk")
+    awarded = award_names().filter(person__isnull=False, **named)
+    awards = grouped(awarded.values_list("person_id", "award__name"))
+    editions = grouped(shown_in(keys))
+    rows = Person.objects.published().filter(**of_people).order_by("pk")
     for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
         yield DocumentRecord(
             "person",
@@ -89,51 +110,62 @@ def people() -> Iterator[DocumentRecord]:
         )
 
 
-def shown_in() -> Iterator[tuple[int, int]]:
+def shown_in(keys: Keys = None) -> Iterator[tuple[int, int]]:
     """Yield pairs of a person's key and the key of an edition that shows the person, sorted."""
     pairs: set[tuple[int, int]] = set()
     for model, _name in appearance_relations(Person):
         rows = model.objects.published().order_by()
+        rows = rows if keys is None else rows.filter(person__in=keys)
         pairs.update(rows.values_list("person_id", model.edition_lookup).distinct())
     yield from sorted((person, edition) for person, edition in pairs if person)
 
 
-def sessions(edition: Edition) -> Iterator[DocumentRecord]:
-    roles = SessionRole.objects.published().filter(session__edition=edition).order_by("session", "position")
-    return program_documents(
-        "session", edition.sessions.published(), shown_names(roles, "session_id"), edition
-    )
+def sessions(edition: Edition | None, keys: Keys = None) -> Iterator[DocumentRecord]:
+    roles = SessionRole.objects.published().filter(**those(edition, keys, "session"))
+    names = shown_names(roles.order_by("session", "position"), "session_id")
+    return program_documents("session", Session.objects.published().filter(**those(edition, keys)), names)
 
 
-def talks(edition: Edition) -> Iterator[DocumentRecord]:
-    speakers = Speaker.objects.published().filter(presentation__edition=edition)
+def talks(edition: Edition | None, keys: Keys = None) -> Iterator[DocumentRecord]:
+    speakers = Speaker.objects.published().filter(**those(edition, keys, "presentation"))
     names = shown_names(speakers.order_by("presentation", "position"), "presentation_id")
-    rows = Presentation.objects.published().filter(edition=edition, paper=None)
-    return program_documents("talk", rows, names, edition)
+    rows = Presentation.objects.published().filter(paper=None, **those(edition, keys))
+    return program_documents("talk", rows, names)
 
 
 def program_documents(
-    kind: str, rows: QuerySet[Session] | QuerySet[Presentation], names: Names, edition: Edition
+    kind: str, rows: QuerySet[Session] | QuerySet[Presentation], names: Names
 ) -> Iterator[DocumentRecord]:
-    for row in rows.order_by("pk").values("pk", "uid", "title", "abstract"):
+    columns = ("pk", "uid", "title", "abstract", "edition", "edition__year")
+    for row in rows.order_by("pk").values(*columns):
         yield DocumentRecord(
             kind,
             row["pk"],
             row["uid"],
             row["title"],
-            edition=edition.pk,
-            year=edition.year,
+            edition=row["edition"],
+            year=row["edition__year"],
             people=names[row["pk"]],
             body=row["abstract"],
         )
 
 
-def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
-    year = edition.year if edition else None
-    for page in Page.objects.published().filter(edition=edition).order_by("pk"):
+def pages(edition: Edition | None, keys: Keys = None) -> Iterator[DocumentRecord]:
+    rows = Page.objects.published().filter(**those(edition, keys)).annotate(year=F("edition__year"))
+    for page in rows.order_by("pk"):
         yield DocumentRecord(
-            "page", page.pk, page.slug, page.title, edition=page.edition_id, year=year, body=page.body
+            "page", page.pk, page.slug, page.title, edition=page.edition_id, year=page.year, body=page.body
         )
+
+
+# The documents of an edition, or those of the rows with these keys.
+BY_KIND: dict[str, Callable[[None, Keys], Iterator[DocumentRecord]]] = {
+    "paper": papers,
+    "person": people,
+    "session": sessions,
+    "talk": talks,
+    "page": pages,
+}
 
 
 def shown_names(rows: QuerySet[Content], owner: str) -> Names:
@@ -141,16 +173,19 @@ def shown_names(rows: QuerySet[Content], owner: str) -> Names:
     return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
 
 
-def award_names(lookup: str, value: object) -> QuerySet[AwardGrant]:
-    """Return the public grants that `lookup` leads to, in the order of the awards."""
-    return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
+def award_names() -> QuerySet[AwardGrant]:
+    """Return the public grants in the order of the awards."""
+    return AwardGrant.objects.published().order_by("award__position", "award", "pk")
 
 
-def topic_paths(edition: Edition) -> dict[int | None, list[str]]:
-    """Return the names of each topic with those above it, the highest first."""
-    rows = {
-        key: (name, parent) for key, name, parent in edition.topics.values_list("pk", "name", "parent_id")
-    }
+def topic_paths(editions: Collection[int] | QuerySet[Paper]) -> dict[int | None, list[str]]:
+    """Return the names of each topic of these editions, or those of these papers, with those above it.
+
+    The highest topic comes first.
+    """
+    keys: Any = editions.order_by().values("edition") if isinstance(editions, QuerySet) else editions
+    columns = Topic.objects.filter(edition__in=keys).order_by().values_list("pk", "name", "parent_id")
+    rows = {key: (name, parent) for key, name, parent in columns}
 
     def path(key: int | None) -> list[str]:
         name, parent = rows.get(key, ("", None)) if key else ("", None)

@@ -1,64 +1,127 @@
-"""Updating the search index: every search first checks whether anything has changed since the last one.
+"""Updating the search index: it follows each change of rows (`follow`), in its transaction or in a task.
 
-The documents of an edition depend on its revision, as cached responses do. All documents of a stale edition
-are compared with the public rows, which takes half a second for 6,600 papers; only those that differ are
-written. So code that changes rows does not need to update the index, and the end of an embargo is detected
-like a change. If only texts of papers changed, only these papers are indexed.
+The documents of an edition depend on its revision, as cached responses do, so that a reader sees whether
+they are current. `refresh` compares all documents of a stale edition with the public rows, which takes half a
+second for 6,600 papers, and writes only those that differ. That is needed after large changes and after
+those that nobody made: the end of an embargo, a restore, a new version of the index.
 """
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
-from hashlib import blake2b
-from typing import Any
 
-from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection, transaction
-from django.db.models import Exists, OuterRef, Subquery
+from django.db import DatabaseError, OperationalError, connection, connections, transaction
+from django.tasks import default_task_backend, task
 
 from conference.models import Edition
-from conference.request_edition import SITE_REVISION
-from content import replica
-from content.invalidation import PAPER_PREFIX, TITLE_PREFIX, papers_tag, tags_between
-from content.preview_context import GATES, preview_as
-from content.querysets import public_parts
-from content.replica import REPLICA
-from content.revision import SiteRevision
+from content import replica, revision
+from content.history.changed_rows import Changes
+from content.preview_context import preview_as
 from content.unreleased.plan import public_state
-from operations.indexing.documents import reindex, reindex_papers
-from people.models import PersonName
-from search.index import FOLDING_VERSION, clear_edition
+from operations.indexing.changes import affected_documents
+from operations.indexing.documents import reindex, reindex_rows
+from operations.indexing.states import SITE, States, is_site, read_states
+from search.index import clear_edition
 from search.models import Indexed
 
 log = logging.getLogger(__name__)
-STALE_MESSAGE = "The search index could not be brought up to date; the next search tries again."
-# The time that a search waits for another writer, in milliseconds.
+STALE_MESSAGE = "The search index could not be brought up to date; this is tried again."
+# The time that an update waits for another writer, in milliseconds.
 BUSY_TIMEOUT_MS = 1000
+# A change that affects more documents is followed in a task, if there is a worker.
+MAX_DOCUMENTS_IN_TRANSACTION = 200
+# How often a process without a worker tries to update an index that no change has brought up to date.
+RETRY_SECONDS = 5.0
 # One thread of a process updates the index; the others meanwhile search the outdated one.
 _busy = threading.Lock()
+_tried_at = float("-inf")
+
+
+def is_current() -> bool:
+    """Return whether the index holds every change. One query; nothing is written and nobody waits."""
+    with preview_as(None), public_state():
+        if not read_states().stale():
+            return True
+        return update_elsewhere()
+
+
+def update_elsewhere() -> bool:
+    """Without a worker, which looks for itself, start a thread that updates the index; return `False`."""
+    global _tried_at
+    if not has_worker() and time.monotonic() - _tried_at > RETRY_SECONDS:
+        _tried_at = time.monotonic()
+        threading.Thread(target=refresh_in_thread, name="search-index", daemon=True).start()
+    return False
+
+
+def has_worker() -> bool:
+    return default_task_backend.supports_defer
+
+
+def refresh_in_thread() -> None:
+    try:
+        refresh()
+    finally:
+        connections.close_all()
+
+
+@task
+def refresh_index() -> None:
+    """Compare the documents of changed editions with their rows."""
+    refresh()
+
+
+def follow(changes: Changes) -> None:
+    """Index what changes affect, at the end of their transaction, or later in a task if that is much."""
+    if not changes.revisions:
+        return
+    with preview_as(None), public_state(), replica.read_from_replica(allowed=False):
+        # One transaction after the other, so that each sees the rows of the one before.
+        list(Indexed.objects.select_for_update().filter(edition=SITE).values_list("pk"))
+        documents = affected_documents(changes.rows)
+        if has_worker() and sum(map(len, documents.values())) > MAX_DOCUMENTS_IN_TRANSACTION:
+            transaction.on_commit(refresh_index.enqueue)
+            return
+        reindex_rows(documents)
+        states = read_states()
+        new_states = states.after(changes)
+        store_states(states, new_states)
+        if opened := states.opened(changes.rows.get("conference.edition", ())):
+            if has_worker():
+                transaction.on_commit(refresh_index.enqueue)
+            else:
+                compare({*opened, SITE}, states)
+
+
+def store_states(states: States, new_states: Mapping[int, str]) -> None:
+    """Store what is indexed. One query for each state."""
+    for key, state in new_states.items():
+        if key in states.indexed:
+            Indexed.objects.filter(edition=key).update(state=state)
+        else:
+            Indexed.objects.create(edition=key, state=state)
 
 
 @replica.read_from_replica(allowed=False)
 def refresh() -> bool:
-    """Update the index; return whether it is current. One query if nothing changed.
+    """Update the index by comparing all documents of stale editions; return whether it is current.
+
+    One query if it is.
 
     The index is left unchanged if the database is busy or another process updates it.
     """
     # Index the public rows even in a preview, because all accounts share the index.
     with preview_as(None), public_state():
-        if not read_states().stale():
+        states = read_states()
+        if not states.stale():
             return True
         if not _busy.acquire(blocking=False):
             return False
         try:
             with short_busy_timeout():
-                update_papers()
-                for key in read_states().stale():
-                    update_edition(key)
+                compare({*states.stale()}, states)
             return not read_states().stale()
         except OperationalError as error:
             # Another transaction holds the write lock, such as a long import on SQLite.
@@ -69,14 +132,6 @@ def refresh() -> bool:
             return False
         finally:
             _busy.release()
-
-
-def refreshed() -> bool:
-    """Update the index; return whether it is current for reads, which may use a replica that lags behind."""
-    if REPLICA not in settings.DATABASES:
-        return refresh()
-    with preview_as(None):
-        return refresh() and not read_states().stale()
 
 
 @contextmanager
@@ -96,24 +151,23 @@ def short_busy_timeout() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {default_timeout}")
 
 
-def update_papers() -> None:
-    """Index only the changed papers, if nothing but texts of papers changed."""
-    with transaction.atomic():
-        # Lock the states: if another process has locked some, leave the update to it.
-        rows = Indexed.objects.select_for_update(skip_locked=True)
-        locked = {*rows.values_list("edition", flat=True)}
-        states = read_states()
-        papers = states.changed_papers()
-        if not papers or locked != states.indexed.keys():
-            return
-        for edition in Edition.objects.filter(pk__in=papers):
-            reindex_papers(edition, papers[edition.pk])
-        for key in states.stale():
-            Indexed.objects.filter(edition=key).update(state=states.current[key])
+def compare(keys: Collection[int], states: States) -> None:
+    """Compare the documents of these editions with their rows, the site last.
+
+    If other parts of an edition are public than before, so may be what it gives to others, such as awards.
+    """
+    opened = states.opened(keys)
+    editions = Edition.objects.filter(revision.editions_showing(opened)) if opened else Edition.objects.none()
+    showing = {*editions.values_list("pk", flat=True)}
+    for key in sorted({*keys, *showing}, key=is_site):
+        update_edition(key, is_outdated=states.is_outdated or key in showing)
 
 
-def update_edition(key: int) -> int:
-    """Index the changes of an edition, or of the whole site (0); return their number."""
+def update_edition(key: int, *, is_outdated: bool = False) -> int:
+    """Index the changes of an edition, or of the whole site (0); return their number.
+
+    If its state is current, it is compared only if the index `is_outdated`.
+    """
     with transaction.atomic():
         indexed, _ = Indexed.objects.get_or_create(edition=key)
         # Skip the edition if another process is updating it, or has done so.
@@ -124,108 +178,8 @@ def update_edition(key: int) -> int:
         if state is None:
             locked.delete()
             return clear_edition(key)
-        if locked.state == state:
+        if locked.state == state and not is_outdated:
             return 0
         changed = reindex(Edition.objects.get(pk=key) if key else None)
         Indexed.objects.filter(pk=locked.pk).update(state=state)
     return changed
-
-
-# Increase it after a change of `documents`, so that all rows are compared again.
-VERSION = 3
-# The key of the state of the whole site.
-SITE = 0
-
-
-@dataclass(frozen=True, slots=True)
-class States:
-    """The states that should be indexed and those that are, by keys of editions; the key of the site is 0."""
-
-    current: Mapping[int, str]
-    indexed: Mapping[int, str]
-    slugs: Mapping[int, str]
-    # The revision of the site, and a digest of the hidden names.
-    site: int | None
-    names: str
-
-    def stale(self) -> list[int]:
-        """Return the keys of the editions that changed or were deleted since they were indexed."""
-        keys = self.current.keys() | self.indexed.keys()
-        return sorted(key for key in keys if self.current.get(key) != self.indexed.get(key))
-
-    def changed_papers(self) -> dict[int, set[str]] | None:
-        """Return by edition the uids of papers whose texts changed; `None` if anything else may have changed.
-
-        Texts do not affect which people are public, so the state of the site is compared without them.
-        """
-        editions = {key: state for key, state in self.indexed.items() if key != SITE}
-        expected_site_state = state_of_site(self.site, self.names, dict(sorted(editions.items())))
-        if editions.keys() != self.slugs.keys() or self.indexed.get(SITE) != expected_site_state:
-            return None
-        uids_by_edition = {key: self._changed_papers_of(key) for key in self.stale() if key != SITE}
-        return (
-            {key: uids for key, uids in uids_by_edition.items() if uids}
-            if all(uids_by_edition.values())
-            else None
-        )
-
-    def _changed_papers_of(self, key: int) -> set[str]:
-        """Return the uids of a stale edition, or an empty set if anything else may have changed."""
-        old, _, old_state = self.indexed[key].partition(" ")
-        new, _, new_state = self.current[key].partition(" ")
-        tags = tags_between(key, int(old), int(new), None) if old_state == new_state else None
-        # Skip the tags of titles, which only occur together with the tag of a row.
-        row_tags = {tag for tag in tags or () if not tag.startswith(TITLE_PREFIX)} - {
-            papers_tag(self.slugs[key])
-        }
-        uids = {tag.removeprefix(PAPER_PREFIX) for tag in row_tags if tag.startswith(PAPER_PREFIX)}
-        return uids if len(uids) == len(row_tags) else set()
-
-
-def read_states() -> States:
-    """Return the states. One query; two more after a change of the site or a deletion of editions."""
-    rows = _edition_states()
-    site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site_revision()
-    names = _hidden_names_digest(*site)
-    current = {row.pk: f"{row.revision} {public_parts(row)} {row.year} {names}" for row in rows}
-    indexed = {row.pk: row.indexed_state for row in rows if row.indexed_state is not None}
-    if rows and rows[0].indexed_state_of_site is not None:
-        indexed[SITE] = rows[0].indexed_state_of_site
-    if not rows or rows[0].has_deleted:
-        indexed = dict(Indexed.objects.values_list("edition", "state"))
-    slugs = {row.pk: row.slug for row in rows}
-    all_current = {**current, SITE: state_of_site(site[0], names, current)}
-    return States(all_current, indexed, slugs, site[0], names)
-
-
-def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
-    """Return the state of the whole site, which depends on all editions, as any may make a person public."""
-    return f"{revision} {digest(names, *editions.items())}"
-
-
-def _edition_states() -> Any:
-    indexed_state = Indexed.objects.filter(edition=OuterRef("pk")).values("state")
-    deleted = Indexed.objects.exclude(edition=SITE).exclude(edition__in=Edition.objects.values("pk"))
-    columns = ("pk", "slug", "revision", "year", *GATES)
-    annotations = {
-        "indexed_state": Subquery(indexed_state),
-        "indexed_state_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),
-        "has_deleted": Exists(deleted),
-    }
-    rows = Edition.objects.order_by("pk").annotate(**SITE_REVISION, **annotations)
-    return rows.values_list(*columns, *SITE_REVISION, *annotations, named=True)
-
-
-def _site_revision() -> tuple[int | None, datetime | None]:
-    return SiteRevision.objects.filter(pk=1).values_list("revision", "changed_at").first() or (None, None)
-
-
-@lru_cache(maxsize=4)
-def _hidden_names_digest(revision: int | None, changed_at: datetime | None) -> str:
-    """Return a digest of the hidden names. It is cached by the state of the site, which a change advances."""
-    hidden = PersonName.objects.filter(hidden=True).order_by("pk")
-    return digest(FOLDING_VERSION, VERSION, *hidden.values_list("person__name", "name", "person_id"))
-
-
-def digest(*parts: object) -> str:
-    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=9).hexdigest()

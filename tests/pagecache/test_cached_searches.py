@@ -1,8 +1,6 @@
 """Cached searches: equal ones run once, and never on an outdated search index."""
 
-from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import pytest
 from django.test import Client
@@ -106,18 +104,6 @@ def test_response_of_a_stale_index_is_not_cached(
 
     assert b"<mark>Looms</mark>" in fetch(cache, "/search/", "q=looms")[2]
     assert len(requested_urls) == 3
-
-
-def test_index_is_not_fresh_while_a_replica_lags(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    update.refresh()
-    monkeypatch.setattr(
-        "operations.indexing.update.settings", SimpleNamespace(DATABASES={"default": {}, "replica": {}})
-    )
-    assert update.refreshed()
-
-    with mock.patch.object(update, "refresh", return_value=True):
-        retitle(paper)
-        assert not update.refreshed()
 
 
 def test_long_invalid_and_signed_in_searches_are_not_cached() -> None:

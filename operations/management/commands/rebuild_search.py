@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from exchange.terminal_progress import TerminalProgress
-from operations.indexing.update import SITE, read_states, update_edition
+from operations.indexing.states import is_site, read_states
+from operations.indexing.update import update_edition
 from search.index import clear_index
 from search.models import Document
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         start = time.monotonic()
         with transaction.atomic():
             clear_index()
-            keys = sorted(read_states().current, key=lambda key: key == SITE)
+            keys = sorted(read_states().current, key=is_site)
             with TerminalProgress(sys.stderr, is_shown=bool(verbosity)) as progress:
                 for number, key in enumerate(keys, 1):
                     update_edition(key)

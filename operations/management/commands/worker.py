@@ -1,4 +1,7 @@
-"""`manage.py worker`: run background tasks and planned releases, and report that a worker is running."""
+"""`manage.py worker`: run background tasks and planned releases, and report that a worker is running.
+
+It also sees to changes that nobody makes, such as the end of an embargo, in the search index.
+"""
 
 import logging
 import signal
@@ -13,9 +16,12 @@ from django_tasks_db.management.commands.db_worker import Worker
 
 from content.unreleased.worker_report import REPORT_SECONDS, report
 from operations.background_tasks import return_lost_tasks, return_tasks_of
+from operations.indexing.update import refresh
 from pagecache import request_log
 
 logger = logging.getLogger(__name__)
+# How often the search index is checked.
+INDEX_SECONDS = 5
 
 # A worker whose database fails tries again after a second, then after twice as long, up to this. A run that
 # has lasted longer starts the pauses anew.
@@ -28,6 +34,7 @@ class Command(DatabaseWorker):
     def handle(self, **options: Any) -> None:
         stopped, worker_id = Event(), options["worker_id"]
         Thread(target=report_until, args=[stopped, worker_id], name="worker-report", daemon=True).start()
+        Thread(target=update_index_until, args=[stopped], name="worker-index", daemon=True).start()
         try:
             self.run_through_outages(worker_id, options)
         finally:
@@ -84,6 +91,17 @@ def report_until(stopped: Event, worker_id: str) -> None:
             connections.close_all()
         if stopped.wait(REPORT_SECONDS):
             return
+
+
+def update_index_until(stopped: Event) -> None:
+    """Keep the search index up to date."""
+    while not stopped.wait(INDEX_SECONDS):
+        try:
+            refresh()
+        except DatabaseError as error:
+            logger.warning("The worker could not update the search index: %s", error)
+        finally:
+            connections.close_all()
 
 
 def in_a_line(error: Exception) -> str:

@@ -12,7 +12,8 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from conference.models import Edition
 from operations.indexing import update
-from operations.indexing.update import read_states, refresh
+from operations.indexing.states import read_states
+from operations.indexing.update import refresh
 from papers.models import Authorship, Paper
 from people.models import Person
 from search.models import Document, Indexed, Word
