@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from django.db import transaction
-
 # Called with the changes at the end of the block, in its transaction.
 FOLLOWERS: "list[Callable[[Changes], None]]" = []
 
@@ -35,18 +33,20 @@ _changes: ContextVar[Changes | None] = ContextVar("changes", default=None)
 
 @contextmanager
 def collected() -> Iterator[None]:
-    """Collect what the block changes; nested blocks join it. Call the followers when the outermost ends."""
+    """Collect what the block changes; nested blocks join it. Call the followers when the outermost ends.
+
+    The block is in a transaction.
+    """
     if _changes.get() is not None:
         yield
         return
     changes = Changes()
     token = _changes.set(changes)
     try:
-        with transaction.atomic():
-            yield
-            if changes.rows or changes.revisions:
-                for follow in FOLLOWERS:
-                    follow(changes)
+        yield
+        if changes.rows or changes.revisions:
+            for follow in FOLLOWERS:
+                follow(changes)
     finally:
         _changes.reset(token)
 

@@ -34,6 +34,8 @@ OWN_DOCUMENTS: Mapping[str, tuple[str, frozenset[str]]] = {
     "schedule.presentation": ("talk", PUBLICATION | TEXTS | {"uid"}),
     "conference.page": ("page", PUBLICATION | {"title", "body", "slug"}),
 }
+# The fields of rows that connect others of which documents depend.
+LINK_FIELDS = frozenset((*PUBLICATION, "person", "presentation", "award", "name", "position", "hidden"))
 # The kinds of the documents that rows contribute to by their foreign keys.
 TARGETS = {"paper": "paper", "person": "person", "session": "session", "presentation": "talk"}
 
@@ -44,7 +46,8 @@ def affected_documents(rows: ChangedRows) -> Documents:
     for label, (kind, fields) in OWN_DOCUMENTS.items():
         found[kind].update(changed_keys(rows, label, fields))
     for label in {*linking_models()} & rows.keys():
-        _add_targets(found, label, rows[label])
+        keys = changed_keys(rows, label, LINK_FIELDS)
+        _add_targets(found, label, {key: rows[label][key] for key in keys})
     _add_renamed(found, rows)
     _add_published(found, rows)
     awards = changed_keys(rows, "papers.award", {"name", "status", "position", "edition"})

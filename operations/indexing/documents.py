@@ -90,13 +90,16 @@ def papers(edition: Edition | None, keys: Keys = None) -> Iterator[DocumentRecor
 
 def people(edition: None = None, keys: Keys = None) -> Iterator[DocumentRecord]:
     """Yield documents of people, with all names that are not hidden, personal awards, and affiliation."""
-    named, of_people = ({}, {}) if keys is None else ({"person__in": keys}, {"pk__in": keys})
-    other_names = PersonName.objects.published().filter(**named).order_by("person", "name", "pk")
+    named = {} if keys is None else {"person__in": keys}
+    # Those of people who are not public are not used.
+    other_names = PersonName.objects.shown().filter(**named).order_by("person", "name", "pk")
     names = grouped(other_names.values_list("person_id", "name"))
     awarded = award_names().filter(person__isnull=False, **named)
     awards = grouped(awarded.values_list("person_id", "award__name"))
     editions = grouped(shown_in(keys))
-    rows = Person.objects.published().filter(**of_people).order_by("pk")
+    # People are public where they appear; `published()` would ask for their appearances once more.
+    rows = Person.objects.published() if keys is None else Person.objects.filter(merged_into=None)
+    rows = rows.filter(**({"pk__in": editions.keys() & {*keys}} if keys is not None else {})).order_by("pk")
     for person in rows.only("uid", "name", "native_name", "affiliation").iterator():
         yield DocumentRecord(
             "person",

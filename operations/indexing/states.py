@@ -23,6 +23,8 @@ from search.models import Indexed
 VERSION = 4
 # The key of the state of the whole site.
 SITE = 0
+# The models whose rows are part of the digest of hidden names.
+NAMES = frozenset(("people.person", "people.personname"))
 
 
 def is_site(key: int) -> bool:
@@ -66,7 +68,7 @@ class States:
                 states[key] = new
         old_site, new_site = self.indexed.get(SITE, ""), self.current[SITE]
         names = _names_of(new_site)
-        is_known = names == _names_of(old_site) or "people.personname" in changes.rows
+        is_known = names == _names_of(old_site) or not NAMES.isdisjoint(changes.rows)
         _, old_parts = _split(old_site)
         parts = self._site_parts(names, {})
         own = changes.revisions.get(SITE, set())

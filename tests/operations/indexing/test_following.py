@@ -94,6 +94,7 @@ CHANGES: dict[str, Callable[[], object]] = {
     "no authors": lambda: Authorship.objects.all().delete(),
     "order of authors": lambda: Authorship.objects.filter(paper__uid="p1", position=2).update(position=9),
     "renamed person": save(Person, {"name": "Augusta King"}, uid="ada"),
+    "person with a hidden name": lambda: (CHANGES["hidden name"](), CHANGES["renamed person"]()),
     "affiliation": save(Person, {"affiliation": "King's College"}, uid="ada"),
     "other name": lambda: PersonName.objects.create(person=one(Person, uid="ada"), name="A. A. King"),
     "hidden name": lambda: PersonName.objects.create(
@@ -236,7 +237,7 @@ def test_reader_of_a_stale_index_neither_writes_nor_waits(
     with CaptureQueriesContext(connection) as queries:
         responses = [client.get("/2021/search/?q=looms") for _ in range(2)]
 
-    assert {query["sql"].split()[0] for query in queries.captured_queries} == {"SELECT"}
+    assert {query["sql"].lstrip("(").split()[0] for query in queries.captured_queries} == {"SELECT"}
     # Once in a while, a thread compares the index; the response is not stored for others.
     assert threads == ["search-index"]
     for response in responses:
