@@ -261,13 +261,15 @@ class Paper(Dated, Releasable, Content):
         self.lay_summary_html = markup.block(self.lay_summary)
 
 
-class Authorship(NamedAsPrinted, Ordered, Content):
+class Authorship(Dated, NamedAsPrinted, Ordered, Content):
     """An author of a paper: the position, and the name and affiliations as printed."""
 
     public_when = PublicWhen(PAPERS, within=("paper",))
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "affiliations")
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
+    # Others were added or removed.
+    unshown: ClassVar[tuple[str, ...]] = ("position",)
 
     paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="authorships")
     person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="authorships")

@@ -20,7 +20,6 @@ from conference.headers import permissions_with_players
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page, shows_planned_state
-from content.history import RowChange
 from content.page_paths import page_path
 from content.pagination import paginate
 from content.publicity.tombstones import Tombstone, find_tombstone
@@ -129,13 +128,10 @@ def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpR
     # Empty after a person's data were erased.
     title = tombstone.title
     # A deleted paper has no authors. Those that changed since it was public are not shown.
-    rows = Authorship.objects.filter(paper__edition=edition, paper__uid=uid)
-    changed = RowChange.objects.filter(
-        model=Authorship._meta.label_lower,
-        change_set__at__gte=tombstone.gone_at,
-        object_id__in=rows.values("pk"),
+    rows = Authorship.objects.filter(
+        paper__edition=edition, paper__uid=uid, changed_at__lte=tombstone.gone_at
     )
-    authors = with_shown_names(rows.exclude(pk__in=changed.values("object_id")))
+    authors = with_shown_names(rows)
     context = {
         "title": markup.plain(title or uid),
         "title_html": markup.inline(title) if title else escape(uid),

@@ -11,6 +11,16 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
+            model_name="authorship",
+            name="changed_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, editable=False),
+        ),
+        migrations.AddField(
+            model_name="authorship",
+            name="created_at",
+            field=models.DateTimeField(default=django.utils.timezone.now, editable=False),
+        ),
+        migrations.AddField(
             model_name="award",
             name="changed_at",
             field=models.DateTimeField(default=django.utils.timezone.now, editable=False),

@@ -72,6 +72,7 @@ RULES = (
         follows=(Followed("paper", "papers.paper", ("title", "status", "license")),),
         owners=(("paper", "papers.paper"),),
     ),
+    Rule("papers.authorship", "paper__edition", unshown=("position",), owners=(("paper", "papers.paper"),)),
     Rule("papers.award", parts=("papers.awardgrant",)),
     Rule("schedule.room"),
     Rule(
