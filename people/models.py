@@ -201,7 +201,12 @@ class PersonName(Content):
     name = models.CharField(_("name"), max_length=200)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
     hidden = models.BooleanField(
-        _("hidden"), default=False, help_text=_("A former name that must not appear anywhere public.")
+        _("hidden"),
+        default=False,
+        help_text=_(
+            "A former name that must not appear anywhere public. If the address of the person’s page "
+            "tells it, the page gets another one, and the old one is not found."
+        ),
     )
 
     objects = PersonNameQuerySet.as_manager()

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 import markup
 from content.array_lookup import AnyOf
+from content.fields import new_uid
 from content.publicity.tombstones import Tombstone
 
 if TYPE_CHECKING:
@@ -57,8 +58,13 @@ def revealing_keys(addresses: Mapping[int, str]) -> set[int]:
 
 
 def forget_addresses(person: "Person") -> None:
-    """Remove the tombstones of people merged into this one whose addresses tell a hidden name."""
-    merged = dict(type(person)._base_manager.filter(merged_into=person).values_list("pk", "uid"))
-    uids = {merged[key] for key in revealing_keys(merged)}
+    """Change the person's address if it tells a hidden name, and forget such ones of merged people."""
+    people = type(person)._base_manager.filter(Q(pk=person.pk) | Q(merged_into=person))
+    addresses = dict(people.values_list("pk", "uid"))
+    revealing = revealing_keys(addresses)
+    if person.pk in revealing:
+        person.uid = new_uid()
+        person.save(update_fields=["uid"])
+    uids = {addresses[key] for key in revealing}
     if uids:
         Tombstone.objects.filter(model=type(person)._meta.label_lower, uid__in=uids).delete()

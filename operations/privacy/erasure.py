@@ -74,12 +74,28 @@ def erase_person(subject: DataSubject) -> None:
 
 
 def erase_tombstones(subject: DataSubject) -> None:
-    """Empty the titles of what is gone, which may contain the name, and drop addresses that do."""
+    """Empty the titles of what is gone, which may contain the name, and drop addresses that tell it.
+
+    An address that these people had tells it by any word of their names, that of others by a whole name.
+    """
     Tombstone.objects.exclude(title="").update(title="")
-    rows = Tombstone.objects.filter(model=PERSON)
-    names = set().union(*map(words, subject.words - subject.uids))
-    revealing = [row.pk for row in rows if words(f"{row.uid} {row.moved_to}") & names]
+    names = [words(name) for name in subject.words - subject.uids if words(name)]
+    own_words, uids = set().union(*names), subject.uids | former_uids(subject.keys)
+    revealing = []
+    for row in Tombstone.objects.filter(model=PERSON):
+        address = words(f"{row.uid} {row.moved_to}")
+        is_own = not uids.isdisjoint((row.uid, row.moved_to))
+        if address & own_words if is_own else any(name <= address for name in names):
+            revealing.append(row.pk)
     Tombstone.objects.filter(pk__in=revealing).delete()
+
+
+def former_uids(people: set[int]) -> set[str]:
+    """Return the identifiers that these people had before, as the history tells."""
+    changes = RowChange.objects.filter(model=PERSON, object_id__in=people, kind=RowChange.Kind.CHANGED)
+    return {
+        uid for values in changes.values_list("values", flat=True) for uid in values.get("uid", ()) if uid
+    }
 
 
 def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:

@@ -22,6 +22,7 @@ from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
+from content.models import Tombstone
 from exchange.models import Conflict, ImportRun, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import PACKAGE_FIELDS, TEXT_COLUMNS, all_personal_fields, personal_fields
@@ -182,6 +183,25 @@ def test_erasing_clears_titles_of_deleted_and_withdrawn_papers(
         assert client.get(f"/api/v1/papers/2021/{uid}/").json()["title"] == ""
         page = client.get(f"/2021/papers/{uid}/")
         assert (page.status_code, NAME in page.content.decode()) == (410, False)
+
+
+def test_erasing_forgets_addresses_with_the_name_and_keeps_those_of_others(
+    db: None, edition: Edition
+) -> None:
+    ada, other, namesake = (
+        make.make_person(name, uid=uid)
+        for name, uid in (("Ada Reef", "reef"), ("Bo Reef", "bo-reef"), ("A. Reef", "ada-reef-2"))
+    )
+    for paper in (make.make_paper(edition, [person]) for person in (ada, other, namesake)):
+        paper.delete()
+    assert set(Tombstone.objects.filter(model="people.person").values_list("uid", flat=True)) == {
+        "reef",
+        "bo-reef",
+        "ada-reef-2",
+    }
+    erase(person="reef")
+
+    assert [*Tombstone.objects.filter(model="people.person").values_list("uid", flat=True)] == ["bo-reef"]
 
 
 def test_erasing_changes_no_other_person(person: Person) -> None:

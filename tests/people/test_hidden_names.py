@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 
 from conference.models import Edition
+from content.models import Tombstone
+from content.page_paths import page_path
 from exchange.exports.dump import dump
 from exchange.records import stated
 from people.merging.merge import merge
@@ -57,3 +59,18 @@ def test_hidden_name_is_not_shown_as_another_spelling_after_a_merge(
     assert [name["name"] for name in names] == ["Ana M. New"]
     assert person.uid in client.get("/search/?q=author:new").text
     assert person.uid not in client.get("/search/?q=author:old").text
+
+
+def test_page_whose_address_tells_a_hidden_name_moves(client: Client, edition: Edition) -> None:
+    person, other = make.make_person("Ana New", uid="ana-old"), make.make_person("Bo Old", uid="bo-old")
+    make.make_paper(edition, [person, other])
+    former = [page_path("people:detail", "ana-old", "ana-new"), "/people/ana-old/", "/api/v1/people/ana-old/"]
+    assert client.get(former[0]).status_code == 200
+    PersonName.objects.create(person=person, name="Ana Old", hidden=True)
+
+    assert [client.get(address).status_code for address in former] == [404] * 3
+    person.refresh_from_db()
+    assert client.get(person.get_absolute_url()).status_code == 200
+    assert not Tombstone.objects.exists()
+    other.refresh_from_db()
+    assert other.uid == "bo-old"
