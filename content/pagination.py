@@ -28,9 +28,16 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in short)
 
 
-def paginate[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
-    """Return the page of rows that `?page=` requests; raise `BadParameter` if it does not exist."""
+def paginate[T](
+    request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int, total: int | None = None
+) -> Page[T]:
+    """Return the page of rows that `?page=` requests; raise `BadParameter` if it does not exist.
+
+    `total` is the number of rows where it is known: they are not counted again.
+    """
     paginator = Paginator(rows, size)
+    if total is not None:
+        paginator.count = total
     page_number = request.GET.get("page", "1")
     if not NUMBER.fullmatch(page_number) or int(page_number) > paginator.num_pages:
         hint = gettext("The last page is %(number)d.") % {"number": paginator.num_pages}

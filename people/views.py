@@ -24,8 +24,8 @@ PAPERS_SIZE = 50
 @require_safe
 def person_list(request: HttpRequest) -> HttpResponse:
     """Show the people of all years by family name, or those of one letter."""
-    people, letters = filter_by_letter(request, Person.objects.published())
-    page = paginate(request, people.by_letter().with_editions(), PAGE_SIZE)
+    people, letters, total = filter_by_letter(request, Person.objects.published())
+    page = paginate(request, people.by_letter().with_editions(), PAGE_SIZE, total)
     return render(
         request, "people/list.html", {**letters, "page": page, "entries": index_entries(page.object_list)}
     )
@@ -33,17 +33,18 @@ def person_list(request: HttpRequest) -> HttpResponse:
 
 def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
     request: HttpRequest, rows: R
-) -> tuple[R, dict[str, object]]:
-    """Return the rows of the requested letter, and the template context of the letters."""
+) -> tuple[R, dict[str, object], int]:
+    """Return the rows of the requested letter, the context of the letters, and the number of rows."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
         raise BadParameter("letter", letter, gettext("Choose a capital letter from A to Z, or #."))
     letter_rows = rows.beginning_with(letter) if letter else rows
-    return letter_rows, {
+    context: dict[str, object] = {
         "letters": letters,
         "letter": letter,
         "base_query": base_query({"letter": letter, "edition": request.GET.get("edition", "")}),
     }
+    return letter_rows, context, letters[letter] if letter else sum(letters.values())
 
 
 def redirect_to_current(request: HttpRequest, row: Person | Institution) -> HttpResponse:
@@ -79,8 +80,8 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
 @require_safe
 def institution_list(request: HttpRequest) -> HttpResponse:
     """Show the institutions of all years by name, or those of one letter."""
-    institutions, letters = filter_by_letter(request, Institution.objects.published())
-    page = paginate(request, institutions.by_letter().with_counts(), PAGE_SIZE)
+    institutions, letters, total = filter_by_letter(request, Institution.objects.published())
+    page = paginate(request, institutions.by_letter().with_counts(), PAGE_SIZE, total)
     return render(request, "people/institutions.html", {**letters, "page": page})
 
 

@@ -84,7 +84,7 @@ def test_invalid_parameter_is_refused_with_a_message(
 
 @pytest.mark.parametrize(
     ("path", "queries"),
-    [("/institutions/", 7), ("/institutions/eth/", 11), ("/institutions/eth/?show=people", 7)],
+    [("/institutions/", 6), ("/institutions/eth/", 11), ("/institutions/eth/?show=people", 7)],
 )
 def test_query_count_is_the_same_for_1_and_3_papers(
     client: Client,

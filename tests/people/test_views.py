@@ -247,7 +247,7 @@ def test_page_without_rows_shows_an_empty_state(client: Client, edition: Edition
 
 
 @pytest.mark.parametrize(
-    ("path", "queries"), [("/people/", 13), ("/people/?letter=P", 13), ("/2021/committee/", 6)]
+    ("path", "queries"), [("/people/", 12), ("/people/?letter=P", 12), ("/2021/committee/", 6)]
 )
 def test_query_count_is_the_same_for_1_and_3_people(
     client: Client,
