@@ -3,6 +3,8 @@
 from django.contrib.admin import apps as admin
 
 
-class EditorialAdminConfig(admin.AdminConfig):
+class EditorialAdminConfig(admin.SimpleAdminConfig):
+    """The URLconf imports the pages of the admin: commands that open no address start without them."""
+
     default = False
     default_site = "editorial.site.DeskSite"

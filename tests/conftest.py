@@ -13,6 +13,7 @@ from django.conf import settings as site_settings
 from django.core.cache import cache
 from django.core.management.commands import flush
 from django.db import connection, transaction
+from django.urls import get_resolver
 from pytest_django import Settings
 
 from conference.models import Edition
@@ -25,6 +26,9 @@ from tests.processes import restore_tables, save_tables
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 # Serve no stale pages, so that tests see their own changes at once.
 site_settings.PAGE_CACHE_STALE_SECONDS = 0.0
+
+# The URLconf registers the pages of the admin.
+get_resolver().url_patterns  # noqa: B018
 
 # Debian's Chromium. The headless build renders the same and opens a page in half the time.
 CHROMIUMS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]

@@ -34,6 +34,8 @@ old_addresses = [
     *with_or_without_slash("Conferences/<year:year>/Schedule", redirects.old_schedule, "older-schedule"),
 ]
 
+admin.autodiscover()
+
 site_urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", readiness.healthz, name="healthz"),
     path("readyz", readiness.readyz, name="readyz"),
