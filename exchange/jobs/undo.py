@@ -11,7 +11,7 @@ from content.actor import User
 from content.array_lookup import AnyOf
 from content.history import ChangeSet, Origin, RowChange, recording
 from content.history.revert import CannotRevertError, RevertPlan, revert, undo_plan
-from content.unreleased.plan import planned
+from content.unreleased.plan import planned, publishing
 from content.unreleased.timing import StatusTiming, status_timing
 from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
@@ -47,6 +47,8 @@ def undo(
 ) -> RevertPlan:
     """Revert a run. Raises `CannotRevertError` without changes if it cannot be reverted.
 
+    While changes wait for a release, values that are changed back wait too; rows that go are gone at once.
+
     `check` is called with the plan before any change, and may raise to stop it.
     """
     detail = ", ".join(run.files) or str(run)
@@ -63,7 +65,10 @@ def undo(
         if check:
             check(plan, user)
         log.set_reference(run)
-        revert(plan.steps, Origin.UNDO, user, detail)
+        # Rows that go are taken back at once, like what is withdrawn, and their people with them.
+        with publishing():
+            revert([step for step in plan.steps if step.kind == "remove"], Origin.UNDO, user, detail)
+        revert([step for step in plan.steps if step.kind != "remove"], Origin.UNDO, user, detail)
         _restore_provenance(run, plan)
         run.undone_at = timezone.now()
         run.save(update_fields=["undone_at"])

@@ -12,8 +12,9 @@ from django.urls import reverse
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
 from content.history.revert import CannotRevertError
+from content.unreleased.plan import planned
 from exchange.imports.load import load
-from exchange.jobs.undo import plan_undo, undo
+from exchange.jobs.undo import plan_undo, summarize_undo, undo
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import (
     EditionRecord,
@@ -27,11 +28,12 @@ from exchange.records import (
 )
 from papers.models import Authorship, Award, Paper, Topic
 from people.models import Institution, Person
-from schedule.models import Presentation, Room, Session, SessionRole
+from schedule.models import Presentation, Room, Session, SessionRole, UnreleasedChange
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.outputs import printed_authors
 from tests.exchange.programs import START, author, complete_program, paper, program, session, talk
+from tests.schedule.unreleased.waiting import open_plan
 
 pytestmark = pytest.mark.django_db
 MODELS = (Paper, Authorship, Person, Institution, Topic, Award, Room, Session, Presentation)
@@ -57,6 +59,31 @@ def test_undo_removes_everything_but_the_edition() -> None:
     assert Edition.objects.count() == 1
     assert ImportRun.objects.get().undone_at is not None
     assert import_program(complete_program()).created["paper"]
+
+
+def test_undo_of_a_public_import_while_changes_wait_removes_its_rows_at_once(edition: Edition) -> None:
+    run = import_program(complete_program())
+    open_plan(edition)
+    with planned(edition):
+        planned_undo = plan_undo(run)
+    result = undo(run)
+
+    assert summarize_undo(planned_undo) == summarize_undo(result)
+    assert {model.__name__: model._default_manager.count() for model in MODELS} == {
+        model.__name__: 0 for model in MODELS
+    }
+    assert UnreleasedChange.objects.count() == 0
+
+
+def test_undo_changes_values_back_with_the_release(edition: Edition) -> None:
+    import_program(program(sessions=(session("s1", title="Before"),)))
+    run = import_program(program(sessions=(session("s1", title="After"),)))
+    open_plan(edition)
+    undo(run)
+
+    session_row = Session.objects.get()
+    (change,) = UnreleasedChange.objects.all()
+    assert (session_row.title, change.values["title"]) == ("After", "Before")
 
 
 def test_author_added_by_hand_moves_up_after_undo(edition: Edition) -> None:
