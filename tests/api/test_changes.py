@@ -91,7 +91,7 @@ def test_person_name_edit_changes_the_rows_that_show_it(client: Client, edition:
 
     assert changed_by_edit(client, author, name="New Name") == {"papers": ["one"], "people": ["p-one"]}
     assert changed_by_edit(client, chair, name="New Chair") == {"sessions": ["s-one"], "people": ["c-one"]}
-    hidden_name_changes = changed_ids(client, lambda: author.names.create(name="One", hidden=True))
+    hidden_name_changes = changed_ids(client, lambda: author.names.create(name="Former", hidden=True))
     assert hidden_name_changes == {"papers": ["one"], "people": ["p-one"]}
 
 

@@ -282,4 +282,4 @@ def test_query_count_is_the_same_for_1_to_3_presentations(admin_client: Client, 
             admin_client.get(publish_url(edition))
         query_counts.append(len(queries))
 
-    assert query_counts == [38] * 3
+    assert query_counts == [39] * 3
