@@ -162,10 +162,11 @@ def _write(model: Any, column: str, condition: Q, at: datetime) -> None:
 
 
 def touch(log: Stamps, model: type[Any], keys: Iterable[int]) -> None:
-    """Move these rows at the end of the change set; of a model without times, who shows them."""
+    """Move these rows at the end of the change set; of a model without addresses, who shows them, too."""
     keys = {*keys}
     if is_dated(model):
         log.touched.setdefault(model, set()).update(keys)
+    if model.identity:
         return
     for follower in followers_of(model):
         if follower.link:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def all_content() -> str:
-    """Return people, institutions and all rows that refer to people, as JSON, without when they changed."""
+    """Return people, institutions and all rows that refer to people, as JSON, without their times."""
     models: list[Any] = [
         Person,
         PersonName,
@@ -32,7 +32,7 @@ def all_content() -> str:
     ]
     rows = [row for model in dict.fromkeys(models) for row in model._base_manager.order_by("pk")]
     stored = str(serializers.serialize("json", rows, indent=1))
-    return re.sub('"(changed|edited)_at": "[^"]*"', "", stored)
+    return re.sub('"(created|changed|edited)_at": "[^"]*"', "", stored)
 
 
 def author_rows(paper: Any) -> list[tuple[int, str, str]]:

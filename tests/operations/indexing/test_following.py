@@ -94,7 +94,10 @@ CHANGES: dict[str, Callable[[], object]] = {
     "no authors": lambda: Authorship.objects.all().delete(),
     "order of authors": lambda: Authorship.objects.filter(paper__uid="p1", position=2).update(position=9),
     "renamed person": save(Person, {"name": "Augusta King"}, uid="ada"),
-    "person with a hidden name": lambda: (CHANGES["hidden name"](), CHANGES["renamed person"]()),
+    "person with a hidden name": lambda: (
+        CHANGES["hidden name"](),
+        save(Person, {"name": "Augusta King"}, names__hidden=True)(),
+    ),
     "affiliation": save(Person, {"affiliation": "King's College"}, uid="ada"),
     "other name": lambda: PersonName.objects.create(person=one(Person, uid="ada"), name="A. A. King"),
     "hidden name": lambda: PersonName.objects.create(
