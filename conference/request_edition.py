@@ -160,6 +160,8 @@ class PreviewMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        # The page of editions decides who may preview one, also before the first address is looked up.
+        admin.autodiscover()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         edition = get_previewed_edition(request)

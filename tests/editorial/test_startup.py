@@ -19,3 +19,10 @@ def test_commands_start_without_the_pages_of_the_admin() -> None:
 
     assert [name for name in run_in_shell(LOADED_ADMINS).split("'") if name.startswith("papers")] == []
     assert "papers.admin" in run_in_shell(opens_addresses)
+
+
+def test_first_request_finds_the_pages_of_the_admin() -> None:
+    handler = "from django.core.handlers.wsgi import WSGIHandler; WSGIHandler()"
+    registered = "from django.contrib import admin; print([row._meta.label for row in admin.site._registry])"
+
+    assert "papers.Paper" in run_in_shell(f"{handler}; {registered}")
