@@ -28,7 +28,8 @@ def moved(action: Callable[[], object]) -> set[str]:
     action()
     rows, times = set(), set()
     for model in apps.get_models():
-        if is_dated(model) and getattr(model, "identity", ""):
+        content: Any = model
+        if is_dated(model) and content.identity:
             changed = model._base_manager.filter(**{f"{model.changed_column}__gte": since})
             for row in changed:
                 rows.add(f"{model._meta.model_name} {getattr(row, 'uid', getattr(row, 'slug', row.pk))}")
