@@ -189,20 +189,15 @@ def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
 
 def _touched_keys(before: Snapshot, after: Snapshot) -> set[str]:
     """Return the rows of `after` that differ, or are in a session or of a paper that does."""
-    touched = {key for key, row in after.rows.items() if _state(before.rows.get(key)) != _state(row)}
+    # In the form that is stored, hours that come twice at the end of summer time differ.
+    stored = {key: row.to_json() for key, row in before.rows.items()}
+    touched = {key for key, row in after.rows.items() if stored.get(key) != row.to_json()}
     found = touched | (before.rows.keys() - after.rows.keys())
     while found:
         found = {key for key, row in after.rows.items() if row.within in found or row.paper in found}
         found -= touched
         touched |= found
     return touched
-
-
-def _state(row: SnapshotRow | None) -> tuple[object, ...]:
-    """Return what differs between states of a row, also in an hour that summer time repeats."""
-    if row is None:
-        return ()
-    return row, *(moment and instant(moment) for moment in (row.start, row.end))
 
 
 def _find_withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
