@@ -67,6 +67,15 @@ def changed_keys(rows: ChangedRows, label: str, fields: Iterable[str]) -> set[in
     }
 
 
+def edited_keys(rows: ChangedRows, label: str, fields: Collection[str]) -> set[int]:
+    """Return the keys of rows of a model of which one of the fields changed, without new and deleted ones."""
+    return {
+        key
+        for key, row in rows.get(label, {}).items()
+        if row.fields is not None and not row.fields.isdisjoint(fields)
+    }
+
+
 def linking_models() -> dict[str, type[Content]]:
     """Return the models by label whose rows connect others, of which one at least has a document."""
     models: list[Any] = [AwardGrant, apps.get_model("people", "PersonName")]
@@ -100,11 +109,7 @@ def _add_rows(found: Documents, model: type[Content], lookup: str, keys: Collect
 
 def _add_renamed(found: Documents, rows: ChangedRows) -> None:
     """Add what shows a person by another name than before."""
-    people = {
-        key
-        for key, row in rows.get("people.person", {}).items()
-        if row.fields is not None and "name" in row.fields
-    }
+    people = edited_keys(rows, "people.person", {"name"})
     if "people.personname" in rows:
         people |= found["person"]
     for model in (Authorship, SessionRole, Speaker):
@@ -117,11 +122,7 @@ def _add_published(found: Documents, rows: ChangedRows) -> None:
     Rows that are new, or deleted with theirs, are themselves among the changes.
     """
     papers, sessions, talks = (
-        {
-            key
-            for key, row in rows.get(label, {}).items()
-            if row.fields is not None and not row.fields.isdisjoint(PUBLICATION)
-        }
+        edited_keys(rows, label, PUBLICATION)
         for label in ("papers.paper", "schedule.session", "schedule.presentation")
     )
     if sessions:
