@@ -60,9 +60,9 @@ class RowCount:
     def count(self, edition: Edition) -> int:
         return self.rows(edition).count()
 
-    def shown(self, edition: Edition, count: int) -> tuple[int, Text]:
-        """Return the count and its label; `count` is that of the public rows."""
-        return count, self.label
+    def shown(self, edition: Edition, counts: ContentCounts) -> tuple[int, Text]:
+        """Return the count that the desk shows, and its label."""
+        return counts[self], self.label
 
     def address(self, edition: Edition) -> str:
         meta = self.model._meta
@@ -143,7 +143,22 @@ class DeskCount:
     app: str = ""
 
 
-def content_counts(edition: Edition) -> dict[RowCount, int]:
+class ContentCounts:
+    """The counts of an edition, each made when it is first asked for. Those of content are kept."""
+
+    def __init__(self, edition: Edition) -> None:
+        self.edition = edition
+        self._counts: dict[RowCount, int] = {}
+
+    def __getitem__(self, line: RowCount) -> int:
+        if not issubclass(line.model, Content):
+            return line.count(self.edition)
+        if line not in self._counts:
+            self._counts[line] = line.count(self.edition)
+        return self._counts[line]
+
+
+def content_counts(edition: Edition) -> ContentCounts:
     """Return the counts of public content, cached until the revision changes."""
     return _cached_counts(edition, revision.current(edition.pk), preview_context.cache_key_part())
 
@@ -151,9 +166,8 @@ def content_counts(edition: Edition) -> dict[RowCount, int]:
 @lru_cache(maxsize=CACHED_EDITIONS)
 def _cached_counts(
     edition: Edition, current: revision.Revision, cache_key_part: tuple[object, ...]
-) -> dict[RowCount, int]:
-    lines = (*ROW_COUNTS, *CHECKS)
-    return {line: line.count(edition) for line in lines if issubclass(line.model, Content)}
+) -> ContentCounts:
+    return ContentCounts(edition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +213,14 @@ def switch_state(moment: datetime | None, at: datetime) -> str:
 def visible_counts(
     lines: Iterable[RowCount],
     edition: Edition,
-    cached: dict[RowCount, int],
+    cached: ContentCounts,
     may_see: Callable[[type[Model]], bool],
 ) -> list[DeskCount]:
     """Return the counts of the lines whose lists the user may see."""
     counts = []
     for line in sorted(lines, key=attrgetter("position")):
         if may_see(line.model):
-            public_count = cached[line] if line in cached else line.count(edition)
-            count, words = line.shown(edition, public_count)
+            count, words = line.shown(edition, cached)
             app, label = line.model._meta.app_config, str(words % {"count": count})
             if count and line.details and (detail_text := line.details(edition)):
                 label = _("%(words)s: %(named)s") % {"words": label, "named": detail_text}
@@ -221,12 +234,12 @@ def open_checks(edition: Edition, may_see: Callable[[type[Model]], bool]) -> lis
     return [line for line in visible_counts(CHECKS, edition, cached, may_see) if line.count]
 
 
-def rows_by_model(counts: dict[RowCount, int]) -> dict[str, int]:
+def rows_by_model(counts: ContentCounts) -> dict[str, int]:
     """Return the number of rows by model name, for the first steps."""
     numbers: dict[str, int] = {}
     for line in ROW_COUNTS:
         name = str(line.model._meta.model_name)
-        numbers[name] = max(numbers.get(name, 0), counts.get(line, 0))
+        numbers[name] = max(numbers.get(name, 0), counts[line])
     return numbers
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext_lazy
 from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
 from content.unreleased.plan import planned
-from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount, Text
+from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, ContentCounts, RowCount, Text
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_rows
 from schedule import clashes
@@ -32,10 +32,10 @@ class ClashCount(RowCount):
     def count(self, edition: Edition) -> int:
         return len(clashes.find_clashes(edition).all)
 
-    def shown(self, edition: Edition, count: int) -> tuple[int, Text]:
+    def shown(self, edition: Edition, counts: ContentCounts) -> tuple[int, Text]:
         with planned(edition) as plan:
             if plan is None:
-                return count, self.label
+                return counts[self], self.label
             return len(clashes.cached_clashes(edition).all), PLANNED_CLASHES
 
     def address(self, edition: Edition) -> str:
