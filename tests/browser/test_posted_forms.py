@@ -17,6 +17,7 @@ from django.conf import settings as site_settings
 from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.core import mail
+from django.db import OperationalError
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, FilePayload, expect
@@ -346,6 +347,26 @@ def act_on_a_list_and_revert_it(visitor: Visitor) -> None:
     paper.refresh_from_db()
 
     assert paper.topic is None
+
+
+@posts("503.html")
+def send_a_form_again_that_could_not_be_saved(visitor: Visitor) -> None:
+    topic = make.make_topic(make.make_edition())
+    visitor.sign_in_and_go(admin_url(topic, "delete"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("content.deletion.close_gaps", fail_to_write)
+        visitor.submit()
+        expect(visitor.page.get_by_role("heading", name="Back in a moment")).to_be_visible()
+    assert [status for _path, status in visitor.post_responses] == [503]
+    visitor.post_responses.clear()
+    visitor.press("Try again")
+    visitor.wait_for_success()
+
+    assert not Topic.objects.exists()
+
+
+def fail_to_write(*args: object, **kwargs: object) -> None:
+    raise OperationalError("database or disk is full")
 
 
 @posts("admin/delete_confirmation.html")
