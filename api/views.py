@@ -115,8 +115,9 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         rows = former_rows(self.resource, keys, at, filters.get("changed_since") or EARLIEST)
         page = self.page(request, Selection())
         page_keys, next_cursor = page.paginate_keys([*rows.values_list("pk", flat=True)])
+        # A row that has become public again since the keys were read is no longer here.
         tombstones = rows.in_bulk(page_keys)
-        results = [json_object(self.resource, tombstones[key]) for key in page_keys]
+        results = [json_object(self.resource, tombstones[key]) for key in page_keys if key in tombstones]
         return Response({"next": self.next_url(request, next_cursor), "results": results})
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:

@@ -159,7 +159,7 @@ def compare(keys: Collection[int], states: States) -> None:
     opened = states.opened(keys)
     editions = Edition.objects.filter(revision.editions_showing(opened)) if opened else Edition.objects.none()
     showing = {*editions.values_list("pk", flat=True)}
-    for key in sorted({*keys, *showing}, key=is_site):
+    for key in sorted({*keys, *showing}, key=lambda key: (is_site(key), key)):
         update_edition(key, is_outdated=states.is_outdated or key in showing)
 
 

@@ -245,10 +245,12 @@ def writers(seed: int) -> Iterator[list[Thread]]:
     threads = [Thread(target=run, args=[number]) for number in range(WRITERS)]
     for thread in threads:
         thread.start()
-    yield threads
-    for thread in threads:
-        thread.join(300)
-        assert not thread.is_alive()
+    try:
+        yield threads
+    finally:
+        for thread in threads:
+            thread.join(300)
+    assert not any(thread.is_alive() for thread in threads)
     assert errors == []
 
 
