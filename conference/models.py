@@ -39,10 +39,12 @@ from content.fields import (
     validate_slug,
     validate_timezone,
 )
+from content.history import recording
 from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import page_path
 from content.preview_context import GATES
 from content.publicity.rules import SITE, PublicWhen
+from content.publicity.watching import lock_shown_rows
 
 GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
@@ -305,7 +307,15 @@ class Edition(EditionClock, Dated, Content):
             columns = [field.name for field in self._meta.concrete_fields if not field.primary_key]
             names = {*columns} - self.get_deferred_fields()
             kwargs["update_fields"] = names - {*self.unrecorded_fields, *self.date_columns()}
-        super().save(*args, **kwargs)
+        with recording.single_change_set():
+            if not self._state.adding and self._opens_or_closes():
+                lock_shown_rows(self.pk)
+            super().save(*args, **kwargs)
+
+    def _opens_or_closes(self) -> bool:
+        """Return whether a gate differs from the stored one. One query."""
+        gates = type(self)._base_manager.filter(pk=self.pk).values_list(*GATES).first()
+        return gates is not None and gates != tuple(getattr(self, gate) for gate in GATES)
 
     @property
     def summary(self) -> EditionSummary:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # SQL and its parameters. psycopg adapts a list to an array.
 type Sql = tuple[str, tuple[Any, ...]]
+# Fewer keys are a list on SQLite.
+MAX_LISTED_KEYS = 100
 
 
 class AnyOf(Lookup):
@@ -29,6 +31,10 @@ class AnyOf(Lookup):
 
     def as_sql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sql:
         column, params = self._column(compiler, connection)
+        if len(self.rhs) <= MAX_LISTED_KEYS:
+            # From a list, SQLite concludes that the column is not null, and begins with the keys.
+            placeholders = ", ".join(["%s"] * len(self.rhs))
+            return f"{column} IN ({placeholders})", (*params, *self.rhs)
         # The column is a name that Django has quoted.
         sql = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
         return sql, (*params, json.dumps(self.rhs))

@@ -153,12 +153,14 @@ def _stamp_followers(follower: Follower, keys: Collection[int], at: datetime) ->
 
 
 def _write(model: Any, column: str, condition: Q, at: datetime) -> None:
-    """Write the moment to these rows, unless they have a later one."""
+    """Write the moment to these rows, unless they have a later one.
+
+    All are locked: what they show may depend on a change of another writer, which ends first then.
+    """
     is_earlier = Q(**{f"{column}__lt": at}) | Q(**{f"{column}__isnull": True})
-    rows = model._base_manager.filter(condition, is_earlier)
     # This weaker lock still allows new foreign keys to the rows.
-    locked = rows.order_by("pk").select_for_update(no_key=True).values("pk")
-    models.QuerySet.update(model._base_manager.filter(pk__in=locked), **{column: at})
+    locked = model._base_manager.filter(condition).order_by("pk").select_for_update(no_key=True).values("pk")
+    models.QuerySet.update(model._base_manager.filter(is_earlier, pk__in=locked), **{column: at})
 
 
 def touch(log: Stamps, model: type[Any], keys: Iterable[int]) -> None:

@@ -217,7 +217,7 @@ def single_change_set() -> Iterator[Log]:
                 log.write()
             if log.depth == 1:
                 # After the times of rows that are known to have changed: it may take turns with others.
-                for model, keys in log.watch.end(log.at, log.created).items():
+                for model, keys in log.watch.end(log.created).items():
                     stamping.touch(log, model, keys)
                 stamping.stamp_others(log, ())
     except BaseException:

@@ -133,8 +133,8 @@ class Watch:
             for model, keys in others.items():
                 own.setdefault(model, set()).update(keys)
 
-    def end(self, at: datetime, created: "Collection[tuple[str, int]]") -> Keys:
-        """Write tombstones of rows that are gone `at` then, and remove those of rows that are public again.
+    def end(self, created: "Collection[tuple[str, int]]") -> Keys:
+        """Write tombstones of rows that are gone now, and remove those of rows that are public again.
 
         Return the rows that became public, without those that were created.
         """
@@ -144,13 +144,9 @@ class Watch:
         for model, keys in self.asked.items():
             concerned.setdefault(model, set()).update(keys)
         # Else two writers who take back a person's two papers would both find the person public.
-        _lock(
-            {
-                model: keys if is_shown_by_others(model) else keys - self.asked.get(model, set())
-                for model, keys in concerned.items()
-                if is_shown_by_others(model) or is_within_several(model)
-            }
-        )
+        _lock_shared(concerned, but_asked=self.asked)
+        # Not the time at which this change set began: a row may have changed while it waited for the lock.
+        at = timezone.now()
         public = public_rows(concerned)
         gone = {key: row for key, row in self.public.items() if _address(public.get(key)) != row.address}
         came = {key for key in public if key not in self.public}
@@ -264,6 +260,26 @@ def _lock(rows: Keys) -> None:
             if keys := rows.get(model):
                 locked = model._base_manager.filter(AnyOf("pk", keys)).order_by("pk")
                 list(locked.select_for_update(no_key=True).values_list("pk"))
+
+
+def _lock_shared(rows: Keys, but_asked: Keys | None = None) -> None:
+    """Lock the rows whose publicity several writers may decide, each with a row of their own."""
+    asked = but_asked or {}
+    _lock(
+        {
+            model: keys if is_shown_by_others(model) else keys - asked.get(model, set())
+            for model, keys in rows.items()
+            if is_shown_by_others(model) or is_within_several(model)
+        }
+    )
+
+
+def lock_shown_rows(edition: int) -> None:
+    """Lock the rows that a change of an edition's gates locks when it ends, before the edition is locked.
+
+    Other writers lock an edition last. One that holds it while it waits for rows would be ended each time.
+    """
+    _lock_shared(concerned_rows({get_edition_model(): {edition}}))
 
 
 def _exhume(addresses: set[Address]) -> None:

@@ -112,10 +112,10 @@ def make_program() -> None:
                 session, make.make_person(f"Chair {number} {index}", uid=f"moderator{number}{index}")
             )
             make.make_presentation(session, paper, uid=f"talk-{index}")
-        make.make_page(edition, slug="venue")
-        make.make_sponsor(edition, slug="babbage")
-        make.make_key_date(edition, uid="opening")
-        make.make_announcement(edition, uid="news")
+            make.make_page(edition, slug=f"venue-{index}")
+            make.make_sponsor(edition, slug=f"sponsor-{index}")
+            make.make_key_date(edition, uid=f"date-{index}")
+            make.make_announcement(edition, uid=f"news-{index}")
         # What is never public.
         make.make_paper(edition, uid="never", title=HIDDEN, status="draft")
 
