@@ -1,16 +1,18 @@
 """Cache of function results per revision of an edition.
 
 A cached value is discarded when the edition's revision, its published parts, its time zone or the hour at
-which its days start change.
+which its days start change. It is kept over changes of the descriptive fields of papers, such as titles and
+abstracts, which no cached value may contain.
 """
 
 from collections.abc import Callable, Hashable
 from datetime import datetime
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import get_language
 
+from content.invalidation import edition_tag, tags_between
 from content.querysets import at_or_now, public_parts
 from pagecache.lru import LRUCache
 
@@ -20,13 +22,32 @@ if TYPE_CHECKING:
 # Rows with a future date, such as a release, change a result without a new revision.
 DATED_LIFETIME_SECONDS = 60
 
+# Pairs of revisions that were compared.
+COMPARED_REVISIONS = 500
+
 _caches: list[LRUCache[Hashable, Any]] = []
+
+
+class Entry[T](NamedTuple):
+    """A value, the revision of its edition, and the other facts for which it was computed."""
+
+    revision: tuple[int, datetime]
+    others: tuple[object, ...]
+    value: T
 
 
 def clear_caches() -> None:
     """Empty all caches."""
+    only_texts_changed.cache_clear()
     for cache in _caches:
         cache.clear()
+
+
+@lru_cache(COMPARED_REVISIONS)
+def only_texts_changed(edition: int, slug: str, old: tuple[int, datetime], new: tuple[int, datetime]) -> bool:
+    """Return whether between two revisions only descriptive fields of papers changed. One query."""
+    tags = tags_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
+    return tags is not None and edition_tag(slug) not in tags
 
 
 def cached_per_revision[T](
@@ -36,12 +57,11 @@ def cached_per_revision[T](
 
     There is one entry for each edition, set of published parts, and values. `is_dated` results are discarded
     after a minute. Results with translated text or paths of pages are cached `by_language`; no other may
-    depend on the language. Callers must not modify a result.
+    depend on the language. Callers must not modify a result. One query after a change.
     """
 
     def decorate(function: Callable[..., T]) -> Callable[..., T]:
-        # Results, with the state of the edition for which they were computed.
-        cache = LRUCache[Hashable, tuple[tuple[object, ...], T]](max_entries, size_of=lambda entry: 1)
+        cache = LRUCache[Hashable, Entry[T]](max_entries, size_of=lambda entry: 1)
         _caches.append(cache)
 
         @wraps(function)
@@ -49,13 +69,23 @@ def cached_per_revision[T](
             now = at_or_now(at)
             language = get_language() if by_language else None
             key = edition.pk, language, public_parts(edition, now), values
-            age = (now - edition.changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0
-            state = edition.revision, edition.changed_at, edition.timezone, edition.day_start_hour, age
+            revision = edition.revision, edition.changed_at
             entry = cache.get(key)
-            if entry is None or entry[0] != state:
-                entry = state, function(edition, now, *values)
+            if entry is not None and entry.revision != revision:
+                if not only_texts_changed(edition.pk, edition.slug, entry.revision, revision):
+                    entry = None
+                elif not is_dated:
+                    entry = entry._replace(revision=revision)
+                    cache.put(key, entry)
+            if entry is None or entry.others != others(edition, entry.revision[1], now):
+                value = function(edition, now, *values)
+                entry = Entry(revision, others(edition, edition.changed_at, now), value)
                 cache.put(key, entry)
-            return entry[1]
+            return entry.value
+
+        def others(edition: "Edition", changed_at: datetime, now: datetime) -> tuple[object, ...]:
+            age = (now - changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0
+            return edition.timezone, edition.day_start_hour, age
 
         return wrapped
 

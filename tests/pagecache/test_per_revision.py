@@ -102,3 +102,37 @@ def test_dated_results_are_discarded_after_a_minute(edition: Edition) -> None:
         cached_function(request_edition(), at, 1)
 
     assert calls == [1, 1]
+
+
+def test_values_are_kept_while_only_texts_of_papers_change(
+    edition: Edition, django_assert_num_queries: Any
+) -> None:
+    paper = make.make_paper(edition)
+    calls, cached_function = make_counted_function()
+    cached_function(request_edition(), None, 1)
+    for title in ("B", "C"):
+        paper.title = title
+        paper.save()
+        new = request_edition()
+        with django_assert_num_queries(1):
+            assert cached_function(new, None, 1) == 1
+        with django_assert_num_queries(0):
+            cached_function(new, None, 1)
+    assert calls == [1]
+
+    paper.abstract, paper.topic = "D", make.make_topic(edition)
+    paper.save()
+    cached_function(request_edition(), None, 1)
+    assert calls == [1, 1]
+
+
+def test_dated_values_live_for_a_minute_although_texts_change(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    calls, cached_function = make_counted_function(is_dated=True)
+    start = request_edition().changed_at
+    lifetime = timedelta(seconds=DATED_LIFETIME_SECONDS)
+    for number, at in enumerate([start, start + 0.5 * lifetime, start + 1.1 * lifetime]):
+        cached_function(request_edition(), at, 1)
+        paper.title = f"Title {number}"
+        paper.save()
+    assert calls == [1, 1]
