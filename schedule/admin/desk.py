@@ -30,7 +30,7 @@ class ClashCount(RowCount):
     __slots__ = ()
 
     def count(self, edition: Edition) -> int:
-        return len(clashes.find_clashes(edition).all)
+        return len(clashes.cached_clashes(edition).all)
 
     def shown(self, edition: Edition, counts: ContentCounts) -> tuple[int, Text]:
         with planned(edition) as plan:

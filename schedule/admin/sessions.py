@@ -52,6 +52,7 @@ from schedule.admin.talks import TalksPage
 from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes_view
 from schedule.admin.unreleased_lists import UnreleasedListAdmin
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.unreleased.models import OnRelease
 
 # Initial values of a new session.
 DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
@@ -186,7 +187,7 @@ class SessionAdmin(
     desk_section = DeskSection.SCHEDULE
     desk_order = 10
     list_display = ["shown_title", "when", "room", "shown_kind", "status", "presentation_count", "edition"]
-    waiting_columns = frozenset(("shown_title", "when", "room", "shown_kind", "status"))
+    waiting_columns = frozenset(("shown_title", "when", "room", "shown_kind", "status", "presentation_count"))
     list_filter = ["edition", CheckFilter, DayFilter, KindFilter, "status", related_part("room", _("room"))]
     list_select_related = ["edition", "room"]
     search_fields = ["title", "uid", "roles__person__folded", "presentations__paper__sort_title"]
@@ -229,6 +230,15 @@ class SessionAdmin(
 
     def for_list(self, rows: QuerySet[Session]) -> QuerySet[Session]:
         return rows.annotate(presentation_rows=with_count(Session, "presentations"))
+
+    def count_planned(self, rows: Iterable[Session]) -> None:
+        talks = Presentation.objects.matching(session_id__in=[row.pk for row in rows])
+        talks = talks.exclude(on_release=OnRelease.REMOVED)
+        if access := current_access():
+            talks = access.rows(talks)
+        counts = Counter(talk.session_id for talk in talks.order_by().rows("pk", "session_id"))
+        for row in rows:
+            vars(row)["presentation_rows"] = counts[row.pk]
 
     def choice_label(self, row: Session) -> str:
         return f"{row}, {format_moment(row.start, row.edition)}"

@@ -98,10 +98,14 @@ class UnreleasedListAdmin[M: Model = Any](ContentAdmin[M]):
                 found: Any = self.model._default_manager.filter(pk__in=by_key)
                 related: Any = self.list_select_related
                 planned_rows: Any = self.for_list(found.select_related(*related))
+                self.count_planned(planned_rows)
                 for row in planned_rows:
                     public = by_key[row.pk]
                     # What is removed has no further values.
                     vars(public)[PLANNED_ROW] = public if row.on_release == OnRelease.REMOVED else row
+
+    def count_planned(self, rows: Iterable[M]) -> None:
+        """Set the counts that rows of the planned state show: those of their query are public."""
 
 
 @cache

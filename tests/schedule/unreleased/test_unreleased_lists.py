@@ -66,6 +66,15 @@ def test_list_of_sessions_shows_both_values(waiting: Edition, admin_client: Clie
     assert cells(admin_client, page, "status", o="5") == ["Draft to Published", "Published to Canceled"]
 
 
+def test_list_of_sessions_shows_both_counts_of_presentations(waiting: Edition, admin_client: Client) -> None:
+    page = "schedule/session"
+    assert cells(admin_client, page, "presentation_count") == []
+
+    program.move_talk(waiting)
+    program.remove_talk(waiting)
+    assert sorted(cells(admin_client, page, "presentation_count")) == ["3 to 1", "3 to 4"]
+
+
 def test_list_of_presentations_shows_both_values(waiting: Edition, admin_client: Client) -> None:
     program.move_talk(waiting)
     program.retitle_talk(waiting)
@@ -181,7 +190,7 @@ def test_query_count_is_the_same_for_1_and_3_changed_rows(
     name: str, waiting: Edition, admin_client: Client
 ) -> None:
     expected = {
-        "schedule/session": 15,
+        "schedule/session": 16,
         "schedule/presentation": 16,
         "papers/paper": 18,
         "schedule/sessionrole": 14,
