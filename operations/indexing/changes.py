@@ -11,6 +11,7 @@ from typing import Any
 from django.apps import apps
 from django.db.models import Q
 
+from content.array_lookup import AnyOf
 from content.history.changed_rows import ChangedRow
 from content.models import Content
 from papers.models import Authorship, AwardGrant, Paper
@@ -96,11 +97,7 @@ def _add_targets(found: Documents, label: str, rows: Mapping[int, ChangedRow]) -
 def _add_rows(found: Documents, model: type[Content], lookup: str, keys: Collection[int]) -> None:
     """Add the documents that rows of a connecting model refer to. One query, or none without keys."""
     names = [field.name for field in model._meta.concrete_fields if field.name in TARGETS]
-    rows = (
-        model._base_manager.filter(**{f"{lookup}__in": keys}).order_by()
-        if keys
-        else model._base_manager.none()
-    )
+    rows = model._base_manager.filter(AnyOf(lookup, keys)).order_by()
     for row in rows.values_list(*names):
         for name, key in zip(names, row, strict=True):
             if key:
@@ -126,9 +123,9 @@ def _add_published(found: Documents, rows: ChangedRows) -> None:
         for label in ("papers.paper", "schedule.session", "schedule.presentation")
     )
     if sessions:
-        sessions |= {*Session._base_manager.filter(parent__in=sessions).values_list("pk", flat=True)}
+        sessions |= {*Session._base_manager.filter(AnyOf("parent", sessions)).values_list("pk", flat=True)}
         found["session"] |= sessions
-    of_these = Q(session__in=sessions) | Q(paper__in=papers)
+    of_these = Q(AnyOf("session", sessions)) | Q(AnyOf("paper", papers))
     if sessions or papers:
         talks |= {*Presentation._base_manager.filter(of_these).values_list("pk", flat=True)}
         found["talk"] |= talks

@@ -19,6 +19,7 @@ from content import revision
 from content.history import changed_rows
 from content.history.recording import recording
 from operations.indexing import documents, update
+from operations.indexing.changes import affected_documents
 from operations.indexing.states import read_states
 from operations.indexing.update import refresh
 from operations.verify import search_index_errors
@@ -298,3 +299,20 @@ def test_two_changes_of_one_document_at_once_are_both_indexed() -> None:
     assert (read_states().stale(), [*search_index_errors()]) == ([], [])
     (document,) = Document.objects.filter(title="cranks")
     assert document.people.startswith("augusta king")
+
+
+def test_changes_of_more_rows_than_a_query_has_parameters_are_followed() -> None:
+    edition = make.make_edition(2031)
+    make.make_presentation(make.make_session(edition), make.make_paper(edition, ["Ada Lovelace"]))
+    # SQLite takes at most 250,000 parameters, and may be built for 32,766.
+    keys = range(1, 300_001)
+    authorships = {key: changed_rows.ChangedRow(None, {}) for key in keys}
+    sessions = {key: changed_rows.ChangedRow({"status"}, {}) for key in keys}
+
+    found = affected_documents({"papers.authorship": authorships})
+    found_by_sessions = affected_documents({"schedule.session": sessions})
+
+    rows = Authorship.objects.order_by()
+    assert found == {name: {*rows.values_list(name, flat=True)} for name in ("paper", "person")}
+    assert found_by_sessions["session"] == {*keys}
+    assert found_by_sessions["talk"] == {*Presentation.objects.values_list("pk", flat=True)}
