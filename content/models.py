@@ -217,7 +217,7 @@ class Content(models.Model):
         for field in self._meta.concrete_fields:
             if field.name not in (exclude or ()):
                 value = getattr(self, field.attname)
-                if (cleaned := strip_direction_marks(value)) != value:
+                if value and (cleaned := strip_direction_marks(value)) != value:
                     setattr(self, field.attname, cleaned)
         super().clean_fields(exclude=exclude)
 

@@ -49,6 +49,9 @@ class NameParts:
 
 def normalize(display: str) -> str:
     """Return a name in the form in which it is stored: NFC, single spaces, no control characters."""
+    if display.isprintable():
+        # There is no space but " ", and nothing to remove.
+        return " ".join(unicodedata.normalize("NFC", display).split())
     characters = (
         " " if character.isspace() else character
         for character in display

@@ -59,7 +59,11 @@ def add_row(
     if changes is None:
         return
     old_keys = {name: value for name, value in (before or {}).items() if type(value) is int}
-    row = changes.rows.setdefault(model, {}).setdefault(key, ChangedRow(set(), {}))
+    rows = changes.rows.setdefault(model, {})
+    row = rows.get(key)
+    if row is None:
+        rows[key] = ChangedRow(fields, old_keys)
+        return
     row.fields = None if row.fields is None or fields is None else row.fields | fields
     row.old_keys = old_keys | row.old_keys
 

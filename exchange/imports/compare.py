@@ -195,10 +195,13 @@ def compare(
             if kind in KINDS_WITH_STATUS and rule.keeps_draft(kind):
                 row_plan.keep_draft()
             set_taken_values(row_plan, rows, findings)
-            plan.tallies[kind.name].update(row_plan.outcomes)
-            (plan.idle if row_plan.is_idle else plan.steps)[kind.name].append(row_plan)
+            for outcome in row_plan.outcomes:
+                plan.tallies[kind.name][outcome] += 1
             if row_plan.is_idle:
+                plan.idle[kind.name].append(row_plan)
                 row_plan.last_import = None
+            else:
+                plan.steps[kind.name].append(row_plan)
             if kind is not PERSON:
                 progress(kind.plural or kind.name, done, len(pairs))
         new_rows = [row_plan.row for row_plan in plan.steps[kind.name] if row_plan.is_new]

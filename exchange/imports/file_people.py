@@ -243,6 +243,8 @@ def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
 
 def _keys_in_file(ref: PersonRef, number: int) -> list[tuple[str, ...]]:
     """Return what identifies a person within the file. Co-authors may share an address."""
+    if not (ref.key or ref.email):
+        return []
     name = initial_and_family(ref.name)
     keys: list[tuple[str, ...]] = [("key", ref.key, *name)] if ref.key else []
     if ref.email:

@@ -95,8 +95,12 @@ class Kind:
     def fields(self) -> tuple[str, ...]:
         return (*self.plain_fields, *self.references, *(listing.name for listing in self.listings))
 
+    @cached_property
+    def _listings_by_name(self) -> dict[str, Listing]:
+        return {listing.name: listing for listing in self.listings}
+
     def listing(self, name: str) -> Listing | None:
-        return next((listing for listing in self.listings if listing.name == name), None)
+        return self._listings_by_name.get(name)
 
 
 PERSON_FIELDS = ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
@@ -92,10 +93,14 @@ def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings:
             findings.problem(where, path, gettext("Choose either a paper or a person, not both."))
 
 
+@cache
+def _relations(model: type[Content]) -> frozenset[str]:
+    return frozenset(field.name for field in model._meta.concrete_fields if field.is_relation)
+
+
 def _clean(row: Content) -> None:
     """Do as `clean_in_memory`, but skip deferred fields, since loading them makes a query per row."""
-    relations = {field.name for field in row._meta.concrete_fields if field.is_relation}
-    row.clean_fields(exclude=relations | row.get_deferred_fields())
+    row.clean_fields(exclude=_relations(type(row)) | row.get_deferred_fields())
     # `MenuItem.clean()` counts targets by primary key, which a new page of the same file does not have yet.
     if not isinstance(row, MenuItem):
         row.clean()

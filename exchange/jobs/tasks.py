@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.history.makers import made_by
 from content.write_conflicts import retry_conflicts
+from exchange.fewer_collections import fewer_collections
 from exchange.files import Source
 from exchange.formats import readable
 from exchange.imports.compare import ImportPlan
@@ -165,6 +166,7 @@ def _write_program(job: ImportJob, progress: ProgressWriter) -> None:
     job.upload_parts.all().delete()
 
 
+@fewer_collections()
 def _load(job: ImportJob, progress: ProgressWriter, *, dry_run: bool = False) -> Report:
     """Load the program of a job. Raises `ChangedError` if the plan to write is not the previewed one."""
 

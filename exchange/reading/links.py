@@ -17,6 +17,8 @@ check_http_url = URLValidator(schemes=["http", "https"])
 
 def is_web_address(text: str, limit: int = MAX_URL_CHARS) -> bool:
     """Return whether a text is a complete address that pages can link to, as the site's own forms take it."""
+    if not text:
+        return False
     try:
         check_http_url(text)
     except ValidationError:

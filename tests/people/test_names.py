@@ -73,6 +73,8 @@ def test_initial_is_a_letter_or_a_number_sign(key: str, letter: str) -> None:
 
 def test_normalize_removes_control_characters_and_extra_space() -> None:
     assert normalize("  Jose\u0301\u00a0\t de\nla\x00 Cruz\u200b\ufeff ") == "José de la Cruz"
+    assert normalize(" Jose\u0301  de la Cruz ") == "José de la Cruz"
+    assert normalize("میرزا\u200cخانی") == "میرزا\u200cخانی"
 
 
 @pytest.mark.parametrize(

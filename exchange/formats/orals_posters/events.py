@@ -229,7 +229,7 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
     for event in events:
         project = "code" if link_kind(absolute_url(event.url, host)) == "code" else "project"
         links = (("pdf", event.pdf_url), ("review", event.paper_url), (project, event.url))
-        link_materials = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
+        link_materials = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links if url]
         for material in (*link_materials, *event.media):
             url = absolute_url(material.url, host)
             if is_web_address(url, MAX_MATERIAL_URL_CHARS):

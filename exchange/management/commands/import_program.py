@@ -21,6 +21,7 @@ from conference.management.commands.create_edition import (
     create_edition,
 )
 from conference.models import Edition
+from exchange.fewer_collections import fewer_collections
 from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Reader, Source
 from exchange.formats import readable
 from exchange.imports.compare import OUTCOMES, ImportPlan
@@ -151,6 +152,7 @@ class Command(BaseCommand):
         elif report.run is None:
             self.stdout.write("Nothing has changed.")
 
+    @fewer_collections()
     def _load(self, options: dict[str, Any], progress: TerminalProgress) -> Report:
         fmt = readable().get(options["format"])
         if fmt is None or fmt.read is None:
