@@ -242,9 +242,12 @@ class ScopedInline[M: Model = Model, Owner: Model = Model](
 ):
     """Inlines whose permissions follow those for their owner."""
 
+    # Whether an account that sees the inline on an owner's form may see all rows of this owner.
+    is_scoped_by_owner: ClassVar[bool] = False
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         rows = super().get_queryset(request)
-        is_scoped = lookup_of(self.model) or self.model in SCOPES
+        is_scoped = not self.is_scoped_by_owner and (lookup_of(self.model) or self.model in SCOPES)
         return access_for(request).rows(rows) if is_scoped else rows
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

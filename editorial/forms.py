@@ -18,6 +18,7 @@ from content.row_values import PARKED_FROM
 from content.unreleased import plan
 from content.unreleased.rows import ReleasableQuerySet
 from editorial.form_fields import KnownChoiceField, ZonedField
+from editorial.part_pages import ShownParts
 
 NAMES_EXCHANGED = _(
     "Someone in this form is already in another row. To reorder, change the order numbers "
@@ -74,15 +75,21 @@ class PartForm(ContentForm):
 
 
 class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
-    """Formset of all rows of a model below their owner. Queries each foreign key once for all rows."""
+    """Formset of the rows of a model below their owner, or of a page of them.
+
+    Queries each foreign key once for all rows.
+    """
 
     model: type[models.Model]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, shown: ShownParts | None = None, **kwargs: Any) -> None:
         self._rows_by_field: dict[str, Mapping[str, models.Model]] = {}
+        self.page = shown.page if shown else None
         super().__init__(*args, **kwargs)
         rows = kwargs.get("queryset")
-        if plan.current() and isinstance(rows, ReleasableQuerySet) and self.instance.pk:
+        if shown is not None:
+            self.queryset = shown.rows
+        elif plan.current() and isinstance(rows, ReleasableQuerySet) and self.instance.pk:
             # Some rows belong to it in the planned state only.
             self.queryset = rows.parts_of(self.fk.name, self.instance)
 
@@ -152,9 +159,10 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         remaining = [form for form in self.initial_forms if form not in deleted and form.is_valid()]
         for constraint in self.model._meta.constraints:
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
-                self._refuse_swapped_names(
-                    remaining, [name for name in constraint.fields if name != self.fk.name]
-                )
+                names = [name for name in constraint.fields if name != self.fk.name]
+                self._refuse_swapped_names(remaining, names)
+                if self.page is not None:
+                    self._refuse_names_of_other_pages(constraint, names)
 
     def _refuse_swapped_names(self, remaining: list[PartForm], names: list[str]) -> None:
         """Raise `ValidationError` if rows swap unique values: they are saved one by one, which would fail."""
@@ -165,6 +173,20 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             entered = self._unique_values(form.cleaned_data, names)
             if "" not in entered and stored.get(entered, form) is not form:
                 raise ValidationError(NAMES_EXCHANGED, code="exchanged")
+
+    def _refuse_names_of_other_pages(self, constraint: models.UniqueConstraint, names: list[str]) -> None:
+        """Raise `ValidationError` if a row has the unique values of a row that this page does not show."""
+        if any(name not in self.form.base_fields or name == "position" for name in names):
+            return
+        entered = models.Q()
+        for form in self.forms:
+            values = getattr(form, "cleaned_data", {})
+            if form.has_changed() and form not in self.deleted_forms and all(map(values.get, names)):
+                entered |= models.Q(**{name: values[name] for name in names})
+        shown = [form.instance.pk for form in self.initial_forms]
+        rows = self.model._base_manager.filter(entered, **{self.fk.name: self.instance})
+        if entered and rows.exclude(pk__in=shown).exists():
+            raise ValidationError(constraint.get_violation_error_message(), code="unique")
 
     def _unique_values(self, values: Mapping[str, object], names: list[str]) -> tuple[str, ...]:
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
@@ -206,22 +228,45 @@ class OrderedFormSet(PartFormSet):
         )
 
     def save(self, commit: bool = True) -> list[models.Model]:
-        order = self.forms_in_order()
-        for position, form in enumerate(order, start=1):
+        forms_in_order = self.forms_in_order()
+        for position, form in enumerate(forms_in_order, start=1):
             if form.has_changed() or form.instance._state.adding:
                 # A temporary position that no stored row has.
                 form.instance.position = 2 * PARKED_FROM + position
         with transaction.atomic(), revision.lock():
             lock_owners(self.model, [self.instance.pk])
+            other_positions = self._positions_on_other_pages()
             saved = super().save(commit=commit)
-            positions = {form.instance: position for position, form in enumerate(order, start=1)}
-            if commit and any(row.position != position for row, position in positions.items()):
+            order = self._order_of_all_pages(forms_in_order, other_positions)
+            positions = {key: position for position, key in enumerate(order, start=1)}
+            stored = other_positions | {form.instance.pk: form.instance.position for form in forms_in_order}
+            if commit and any(stored[key] != position for key, position in positions.items()):
                 manager: Any = self.model._default_manager
-                rows = manager.parts_of(self.fk.name, self.instance)
-                reorder(rows, [row.pk for row in positions])
-        for row, position in positions.items():
-            row.position = position
+                reorder(manager.parts_of(self.fk.name, self.instance), order)
+        for form in forms_in_order:
+            form.instance.position = positions[form.instance.pk]
         return saved
+
+    def _positions_on_other_pages(self) -> dict[int, int]:
+        """Return the positions of the rows that the form does not show, by key. One query if it has pages."""
+        if self.page is None:
+            return {}
+        manager: Any = self.model._default_manager
+        positions: dict[int, int] = manager.parts_of(self.fk.name, self.instance).positions()
+        shown = {form.instance.pk for form in self.initial_forms}
+        return {key: position for key, position in positions.items() if key not in shown}
+
+    def _order_of_all_pages(
+        self, forms_in_order: list[PartForm], other_positions: Mapping[int, int]
+    ) -> list[int]:
+        """Return the keys of all rows in their new order; entered numbers count over all pages."""
+        entered = [
+            (form.cleaned_data.get("position"), form.initial.get("position"), form.instance.pk)
+            for form in forms_in_order
+        ]
+        others = [(position, position, key) for key, position in other_positions.items()]
+        ranked = sorted((*others, *entered), key=lambda row: position_sort_key(row[0], row[1]))
+        return [key for _new, _old, key in ranked]
 
 
 def mark_lost_files(page_forms: Iterable[forms.BaseForm], submitted: Collection[str]) -> None:

@@ -56,6 +56,7 @@ from editorial.form_fields import (
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
 from editorial.history_views import HistoryAdmin, may_release
 from editorial.lists import ContentList, ExportAdmin, search_rows
+from editorial.part_pages import ShownParts, shown_parts
 from editorial.sections import DeskSection
 from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, add_text_help
@@ -153,7 +154,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], FailedSaveAdmin[M], ScopedAdmin
     desk_order: ClassVar[int] = 50
 
     class Media:
-        js = ["js/admin-choices.js"]
+        js = ["js/admin-choices.js", "js/admin-part-pages.js"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[M], search_term: str
@@ -297,6 +298,13 @@ class ContentAdmin[M: Model = Any](
         if field and db_field.name in self.offered_texts:
             field.widget.attrs["list"] = f"offered-{db_field.name}"
         return field
+
+    def get_formset_kwargs(self, request: HttpRequest, obj: M, inline: Any, prefix: str) -> dict[str, Any]:
+        """Limit an inline to the rows of its page."""
+        kwargs: dict[str, Any] = super().get_formset_kwargs(request, obj, inline, prefix)
+        if obj.pk and isinstance(inline, PartInline):
+            kwargs["shown"] = inline.shown_parts(request, prefix, obj, kwargs["queryset"])
+        return kwargs
 
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
@@ -482,11 +490,17 @@ class PartInline[M: Model = Any, Owner: Model = Any](
     comes_early: ClassVar[bool] = False
     # Whether stored rows have no extra line with name and links above their inputs.
     is_compact: ClassVar[bool] = False
+    # More rows are shown in pages.
+    rows_per_page: ClassVar[int] = 100
     show_change_link = True
     list_select_related: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
+
+    def shown_parts(self, request: HttpRequest, prefix: str, owner: Owner, rows: Any) -> ShownParts:
+        """Return those of `rows` of `owner` that the form of a request shows or saves."""
+        return shown_parts(request, prefix, rows.parts_of(self.owner(), owner), self.rows_per_page)
 
     def get_extra(self, request: HttpRequest, obj: Owner | None = None, **kwargs: Any) -> int:
         return self.extra if obj else self.first_rows

@@ -77,9 +77,8 @@ class StaleAdmin[M: Model = Model](ScopedAdmin[M]):
             prefixes[prefix] = prefixes.get(prefix, 0) + 1
             if prefixes[prefix] != 1 or not prefix:
                 prefix = f"{prefix}-{prefixes[prefix]}"
-            name = formset.fk.name
-            rows: Any = inline.get_queryset(request)
-            yield prefix, formset, rows.parts_of(name, row)
+            part: Any = inline
+            yield prefix, formset, part.shown_parts(request, prefix, row, part.get_queryset(request)).rows
 
     def refuse_stale_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
         """Return the page of both versions if the form is outdated, else nothing.

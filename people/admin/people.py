@@ -10,6 +10,7 @@ from django.db import models, router
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
@@ -110,7 +111,22 @@ PUBLISHED_ROWS.append(
 )
 
 
-class NameInline(PartInline):
+# The form of a person lists no more papers, and links to all.
+MAX_LISTED_PAPERS = 100
+
+
+class PartOfPersonInline(PartInline):
+    """An inline of rows that an account may see if it may see it on the form of their person.
+
+    The condition of the database for the rows of all people would take longer than the rest of the form.
+    """
+
+    is_scoped_by_owner = True
+
+
+class NameInline(PartOfPersonInline):
+    """Other spellings, which `PersonAdmin.get_inlines()` shows to those who may read private fields."""
+
     model = PersonName
     fields = ["name", "hidden"]
     show_change_link = False
@@ -118,7 +134,7 @@ class NameInline(PartInline):
     verbose_name_plural = _("other spellings of the name")
 
 
-class IdentifierInline(PartInline):
+class IdentifierInline(PartOfPersonInline):
     model = PersonIdentifier
     fields = ["scheme", "value"]
     show_change_link = False
@@ -215,8 +231,18 @@ class PersonAdmin(SplitAdmin):
         )
         if access := current_access():
             rows = access.rows(rows)
-        lines = ((link_or_name(row.paper), row.paper.edition) for row in rows)
-        return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
+        shown = [*rows[: MAX_LISTED_PAPERS + 1]]
+        lines = [
+            format_html("<p>{} ({})</p>", link_or_name(row.paper), row.paper.edition)
+            for row in shown[:MAX_LISTED_PAPERS]
+        ]
+        if len(shown) > MAX_LISTED_PAPERS:
+            names = rows.model._meta.app_label, rows.model._meta.model_name
+            query = {"person__id__exact": person.pk}
+            list_url = reverse("admin:{}_{}_changelist".format(*names), query=query)
+            label = gettext("All %(count)d papers") % {"count": rows.count()}
+            lines.append(format_html('<p><a href="{}">{}</a></p>', list_url, label))
+        return format_html_join("", "{}", ((line,) for line in lines)) or gettext("None yet.")
 
 
 def protecting_rows(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:

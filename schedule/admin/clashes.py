@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -17,10 +18,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
+from content.request_keys import parse_key
 from content.unreleased.plan import planned
 from editorial.access import access_for
 from editorial.current_edition import editions_for, requested_edition
-from editorial.model_admin import ContentAdmin
+from editorial.model_admin import ContentAdmin, link_or_name
 from schedule import clashes
 from schedule.clashes import Clash, ClashKind, ClashSubject
 from schedule.clashes.findings import NameList
@@ -34,8 +36,10 @@ FORM_NAMES = {
     "person": "people_person",
 }
 CLASHES_PER_PAGE = 100
-# The maximum number of clashes shown after saving; the form shows all.
-MAX_LISTED_CLASHES = 3
+# The maximum number of clashes shown after saving, and on a form, which links to all.
+MAX_LISTED_CLASHES, MAX_FORM_CLASHES = 3, 20
+# The models whose rows narrow the page of clashes, by the parameter with the key.
+ABOUT: dict[str, type[Session | Presentation]] = {"session": Session, "presentation": Presentation}
 
 
 def clash_context(clash: Clash) -> dict[str, object]:
@@ -65,9 +69,11 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     ) -> HttpResponse:
         obj: M | None = kwargs["obj"]
         if obj is not None and not context["errors"] and self.can_see_clashes(request, obj):
-            context["clashes"] = [
-                clash_context(clash) for clash in clashes.cached_clashes(obj.edition).about([obj])
-            ]
+            found = clashes.cached_clashes(obj.edition).about([obj])
+            context["clash_count"] = len(found)
+            context["clashes"] = [clash_context(clash) for clash in found[:MAX_FORM_CLASHES]]
+            query = {"edition": obj.edition.pk, self.opts.model_name: obj.pk}
+            context["all_clashes_url"] = reverse("admin:schedule_session_clashes", query=query)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def can_see_clashes(self, request: HttpRequest, row: M) -> bool:
@@ -93,7 +99,9 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
 
 
 def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None) -> HttpResponse:
-    edition_clashes = clashes.cached_clashes(edition).all if edition else []
+    found = clashes.cached_clashes(edition) if edition else None
+    about = requested_row(request, edition) if edition else None
+    edition_clashes = found.about([about]) if found and about else found.all if found else []
     counts = Counter(clash.kind for clash in edition_clashes)
     kind = request.GET.get("kind", "")
     listed_clashes = (
@@ -107,11 +115,22 @@ def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Editi
         editions=editions_for(request),
         kinds=[(clash_kind, counts[clash_kind]) for clash_kind in ClashKind if clash_kind in counts],
         kind=kind if kind in counts else "",
+        about=link_or_name(about) if about else "",
+        about_query=f"&{about._meta.model_name}={about.pk}" if about else "",
         total=len(edition_clashes),
         page=page,
         clashes=[clash_context(clash) for clash in page],
     )
     return TemplateResponse(request, "admin/schedule/clashes.html", context).render()
+
+
+def requested_row(request: HttpRequest, edition: Edition) -> Session | Presentation | None:
+    """Return the session or presentation to whose clashes the page is narrowed, if any."""
+    for name, model in ABOUT.items():
+        if key := parse_key(request.GET.get(name)):
+            rows: QuerySet[Session | Presentation] = model._default_manager.filter(edition=edition)
+            return rows.filter(pk=key).first()
+    return None
 
 
 def saved_with_clashes(row_clashes: list[Clash]) -> SafeString:

@@ -45,6 +45,8 @@ TIMETABLE_MODELS = {"schedule.session", "schedule.presentation", "schedule.unrel
 # Texts of papers that no page of the editor shows.
 DEFERRED_FIELDS = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 MAX_LISTED_CHANGES = 40
+# The most existing and new clashes, and the most solved ones, that a page of a plan lists.
+MAX_PLAN_CLASHES = 100
 
 
 @contextmanager
@@ -149,11 +151,19 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
 def plan_clash_context(
     difference: clashes.ClashDifference, shown_clashes: Iterable[Clash], solved_clashes: Iterable[Clash]
 ) -> dict[str, Any]:
-    """Return the clashes of a plan for the template: existing, new and solved ones."""
+    """Return the first existing, new and solved clashes of a plan for the template, and their counts."""
     new_ids = {id(clash) for clash in difference.new}
+    shown, solved = [*shown_clashes], [*solved_clashes]
+    listed = shown
+    if len(shown) > MAX_PLAN_CLASHES:
+        listed = sorted(shown, key=lambda clash: id(clash) not in new_ids)
     return {
-        "clashes": [{**clash_context(clash), "is_new": id(clash) in new_ids} for clash in shown_clashes],
-        "solved": [clash_context(clash) for clash in solved_clashes],
+        "clashes": [
+            {**clash_context(clash), "is_new": id(clash) in new_ids} for clash in listed[:MAX_PLAN_CLASHES]
+        ],
+        "clash_count": len(shown),
+        "solved": [clash_context(clash) for clash in solved[:MAX_PLAN_CLASHES]],
+        "solved_count": len(solved),
     }
 
 

@@ -13,7 +13,6 @@ from django.db.models import Model, Q, QuerySet
 from django.forms.models import BaseModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -56,11 +55,6 @@ from schedule.unreleased.models import OnRelease
 
 # Initial values of a new session.
 DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
-
-# A form with more presentations is too slow: with 750 it took three seconds.
-MAX_INLINE_ROWS = 100
-# A submitted form has this field if it contained the presentations.
-FORMSET_FIELD = "presentations-TOTAL_FORMS"
 
 
 class DayFilter(EditionPartFilter):
@@ -143,22 +137,8 @@ class PresentationInline(KindChoices, OrderedInline):
     fields = ["position", "kind", "paper", "title", "start", "end", "board", "status"]
     autocomplete_fields = ["paper"]
     list_select_related = ("paper", "edition")
-
-
-def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
-    """Return whether the form has no presentations. A submitted form is read as it was shown."""
-    if session is None:
-        return False
-    if request.method == "POST":
-        return FORMSET_FIELD not in request.POST
-    return presentation_count_in(session) > MAX_INLINE_ROWS
-
-
-def presentation_count_in(session: Any) -> int:
-    """Return the number of presentations, cached on the instance."""
-    if "presentation_total" not in vars(session):
-        session.presentation_total = session.presentations.count()
-    return int(session.presentation_total)
+    # A row with this many inputs takes four milliseconds.
+    rows_per_page = 40
 
 
 def describe_unscheduled(sessions: Iterable[Session]) -> str:
@@ -194,7 +174,6 @@ class SessionAdmin(
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
-    readonly_fields = ["presentations_elsewhere"]
     actions = [publish, cancel, back_to_draft, set_kind, set_room, ask_people]
     choice_related = ("edition",)
     fieldsets = [
@@ -272,32 +251,6 @@ class SessionAdmin(
         if "post" not in request.POST and (sentence := describe_unscheduled(objs)):
             self.message_user(request, sentence, messages.WARNING)
         return super().get_deleted_objects(objs, request)
-
-    def get_inlines(self, request: HttpRequest, obj: Session | None) -> Any:
-        inlines = super().get_inlines(request, obj)
-        if not leaves_out_presentations(request, obj):
-            return inlines
-        return [inline for inline in inlines if inline.model is not Presentation]
-
-    def get_fieldsets(self, request: HttpRequest, obj: Session | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        if not leaves_out_presentations(request, obj):
-            return fieldsets
-        return [*fieldsets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
-
-    @admin.display(description=_("too many for one form"))
-    def presentations_elsewhere(self, session: Session) -> SafeString:
-        """Return links to the pages that list the presentations, which can show many."""
-        count, access = presentation_count_in(session), current_access()
-        list_url = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
-        links = [(list_url, ngettext("List of %(number)d", "List of %(number)d", count) % {"number": count})]
-        if access is None or access.may_all_rows("view", Session, session.edition):
-            links = [
-                (reverse("admin:schedule_session_talks", args=[session.pk]), gettext("Order and times")),
-                (reverse("admin:schedule_session_boards", args=[session.pk]), gettext("Boards")),
-                *links,
-            ]
-        return format_html_join(", ", '<a href="{}">{}</a>', links)
 
     @admin.display(description=_("title"), ordering="title")
     def shown_title(self, session: Session) -> SafeString:

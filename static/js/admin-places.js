@@ -40,14 +40,18 @@
     return true;
   }
 
-  // In a form the rows count from 1; a list, which may show only some, reuses its numbers.
+  // In a form the rows count from 1 or the first of the page; a list, which may show only some, reuses its
+  // numbers.
   function renumber(body) {
     const staying = rows(body).filter((row) => !isGoing(row));
     const isList = Boolean(body.closest("#result_list"));
     const held = staying.map((row) => Number(number(row).value)).sort((a, b) => a - b);
+    const group = body.closest("[data-first-place]");
+    const first = group ? Number(group.dataset.firstPlace) : 1;
     staying.forEach((row, index) => {
-      number(row).value = isList ? held[index] : index + 1;
+      number(row).value = isList ? held[index] : index + first;
     });
+    body.dispatchEvent(new Event("places:moved", { bubbles: true }));
   }
 
   function name(row) {

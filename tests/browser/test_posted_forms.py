@@ -33,6 +33,7 @@ from exchange.imports.load import load
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper, Topic
 from people.models import Invitation, Person, PersonPair
+from schedule.admin.sessions import RoleInline
 from schedule.models import Agenda, Presentation, ProgramInvitation, Release, Session, Unavailability
 from tests import factories as make
 from tests.access.world import make_world
@@ -627,6 +628,23 @@ def spread_talks_evenly(visitor: Visitor) -> None:
     talk.refresh_from_db()
 
     assert talk.start == make.MORNING
+
+
+@posts("admin/edit_inline/_save_pages.html button", "admin/edit_inline/_save_pages.html button 2")
+def save_pages_of_rows(visitor: Visitor) -> None:
+    session = make.make_session(make.make_edition())
+    for number in range(RoleInline.rows_per_page + 1):
+        make.add_role(session, make.make_person(f"Person {number}"), "panelist")
+    visitor.sign_in_and_go(f"/admin/schedule/session/{session.pk}/change/")
+    visitor.page.locator("[name=roles-0-affiliation]").fill("Here")
+    visitor.press("Save and show next rows")
+    visitor.wait_for_success()
+    visitor.page.locator("[name=roles-0-affiliation]").fill("There")
+    visitor.press("Save and show previous rows")
+    visitor.wait_for_success()
+    affiliations = [role.affiliation for role in session.roles.order_by("position")]
+
+    assert [affiliations[0], affiliations[-1]] == ["Here", "There"]
 
 
 @posts("admin/schedule/boards.html")

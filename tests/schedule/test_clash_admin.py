@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from conference.models import Edition
 from content.revision import lock
@@ -16,6 +17,7 @@ from schedule.admin.clashes import saved_with_clashes
 from schedule.models import Session
 from tests.admin_forms import admin_url, date_and_time, formset
 from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
+from tests.html_pages import Page
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +44,30 @@ def test_form_shows_the_clashes_of_its_session(admin_client: Client, clashing_se
         f"<p>{person}Ada &amp; Co.</a>: in two places at once: {first}Oral session “First”</a>, "
         f"and {second}Oral session “Second”</a>.</p>"
     ) in page
+
+
+def test_form_lists_the_first_clashes_and_links_to_all(
+    admin_client: Client, clashing_sessions: tuple[Session, Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.admin.clashes.MAX_FORM_CLASHES", 1)
+    first, second = clashing_sessions
+    late = make_presentation(second, title="Late", start=MORNING + timedelta(hours=2))
+    list_url = f"{reverse('admin:schedule_session_clashes')}?edition={first.edition_id}"
+    form = Page(admin_client.get(admin_url(second, "change")).text)
+    links = {element.text: element.attributes.get("href", "") for element in form.all("a")}
+
+    assert len(form.all("ul", "clash-list")[0].inside("li")) == 1
+    assert "2 clashes" in form.texts("h2")
+    assert links["All 2 clashes"] == f"{list_url}&session={second.pk}"
+    assert clash_count(admin_client, links["All 2 clashes"]) == 2
+    assert clash_count(admin_client, f"{list_url}&session={first.pk}") == 1
+    assert clash_count(admin_client, f"{list_url}&presentation={late.pk}") == 1
+    assert clash_count(admin_client, f"{list_url}&session=999") == 2
+    assert "All 1 clash" not in admin_client.get(admin_url(first, "change")).text
+
+
+def clash_count(client: Client, address: str) -> int:
+    return len(Page(client.get(address).text).all("ul", "clash-list")[0].inside("li"))
 
 
 def test_session_and_presentation_forms_show_a_talk_outside_its_session(

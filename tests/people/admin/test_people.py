@@ -128,3 +128,22 @@ def test_institution_is_found_by_its_other_names(admin_client: Client) -> None:
 
     results = [listed_rows(admin_client, "/admin/people/institution/", q=term) for term in ("zurich", "eth")]
     assert results == [["Eidgenössische Technische Hochschule Zürich"]] * 2
+
+
+def test_form_lists_the_first_papers_and_links_to_all(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("people.admin.people.MAX_LISTED_PAPERS", 2)
+    edition, ada = make.make_edition(), make.make_person("Ada")
+    for title in ("One", "Two"):
+        make.make_paper(edition, [ada], title=title)
+    assert "papers</a>" not in admin_client.get(admin_url(ada, "change")).text
+
+    make.make_paper(edition, [ada], title="Three")
+    list_url = f"{admin_url(Authorship, 'changelist')}?person__id__exact={ada.pk}"
+    page = admin_client.get(admin_url(ada, "change")).text
+
+    assert f'<a href="{list_url}">All 3 papers</a>' in page
+    assert ">One" in page
+    assert ">Three" not in page
+    assert admin_client.get(list_url).context["cl"].result_count == 3
