@@ -1,6 +1,7 @@
 """The page that assigns poster boards in a session.
 
-A board that the chair did not change is not part of the plan.
+A board that the chair did not change is not part of the plan. A page shows the first posters of a large
+session; buttons submit the plan and show the others.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
 from django.db.models import Prefetch, TextChoices
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
@@ -35,6 +37,8 @@ from schedule.models import Presentation, Session, Speaker
 from schedule.schedule_filters import sort_as_tree
 
 BOARD_MARKS = "boards"
+# Posters of a page, and the field with its number.
+ROWS_PER_PAGE, PAGE_FIELD = 100, "page"
 BOARD_CLASHES = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
 
 
@@ -78,6 +82,11 @@ class PosterRow(PlannedTalk[str]):
     def __post_init__(self) -> None:
         self.before = self.after = self.talk.board
         self.is_fixed = bool(self.talk.board)
+
+    @property
+    def is_edited(self) -> bool:
+        """Return whether the row differs from how it is shown at first."""
+        return self.is_moved or self.is_fixed != bool(self.before)
 
     @property
     def topic(self) -> Topic | None:
@@ -206,9 +215,33 @@ class BoardsPage(SessionPage):
         solved_clashes = [clash for clash in difference.solved if clash.kind in BOARD_CLASHES]
         return {
             **super().context(),
+            **self.page_context(),
             "moved_count": len(moved_rows),
             **plan_clash_context(difference, session_clashes, solved_clashes),
         }
+
+    def page_context(self) -> dict[str, object]:
+        """Return the rows of the page; edited rows of other pages are submitted with them."""
+        paginator, rows = Paginator(self.plan.rows, ROWS_PER_PAGE), self.plan.rows
+        page = paginator.get_page(self.page_number())
+        if wrong_rows := self.plan.wrong:
+            # Show the first error.
+            page = paginator.page(rows.index(wrong_rows[0]) // ROWS_PER_PAGE + 1)
+        shown = {row.pk for row in page}
+        return {
+            "page": page,
+            "page_numbers": [*paginator.get_elided_page_range(page.number)]
+            if paginator.num_pages > 1
+            else [],
+            "elsewhere": [row for row in rows if row.is_edited and row.pk not in shown],
+        }
+
+    def page_number(self) -> str:
+        return self.data.get(PAGE_FIELD) or self.request.GET.get(PAGE_FIELD, "1")
+
+    def address(self, **query: object) -> str:
+        number = self.page_number()
+        return super().address(**query, **({PAGE_FIELD: number} if number != "1" else {}))
 
     def save(self) -> str:
         count = len(self.plan.moved)
