@@ -29,6 +29,7 @@ from people.querysets import with_shown_names
 from people.rows import PersonLink
 from schedule.entries import Status
 from schedule.models import Session, Speaker
+from schedule.querysets import MAX_LISTED_TALKS
 
 ABSTRACT_COLUMNS = ("abstract_html", "paper__abstract_html")
 # The number of talks that are shown if a session has too many for a page.
@@ -45,6 +46,7 @@ def attach_talks(
     at: datetime | None = None,
     *,
     max_talks: int,
+    talks_shown: int = TALKS_SHOWN,
     full_session: Session | None = None,
     moves: Mapping[str, datetime] = MappingProxyType({}),
     abstracts: bool = False,
@@ -52,7 +54,7 @@ def attach_talks(
 ) -> None:
     """Set `shown_talks` of each session to those of these public `talks` that are in it.
 
-    If there are more than `max_talks`, only the first `TALKS_SHOWN` are set; all of `full_session` are.
+    If there are more than `max_talks`, only the first `talks_shown` are set; all of `full_session` are.
     `moves` are the earlier starts of moved rows by key. Four queries, five with materials, one without talks.
     """
     sessions_by_key = {session.pk: session for session in sessions}
@@ -69,7 +71,7 @@ def attach_talks(
     rows_by_session = {**group_values((row.session_id, row) for row in talk_rows)}
     for key, rows in rows_by_session.items():
         if len(rows) > max_talks and sessions_by_key[key] != full_session:
-            rows_by_session[key] = tuple(running_order(rows[:max_talks])[:TALKS_SHOWN])
+            rows_by_session[key] = tuple(running_order(rows[:MAX_LISTED_TALKS])[:talks_shown])
     shown_rows = [row for rows in rows_by_session.values() for row in rows]
     papers, paper_keys = Paper.objects.all(), [row.paper_id for row in shown_rows if row.paper_id]
     authors, awards = authors_by_paper(papers, paper_keys, at), awards_by_paper(papers, paper_keys, at)

@@ -23,6 +23,7 @@ from papers.models import Material, Paper
 from schedule import timetable
 from schedule.agenda.agendas import set_star_keys
 from schedule.day_grid import day_grid
+from schedule.day_size import talks_listed
 from schedule.models import Presentation, Room, Session
 from schedule.notices.live import mark_notices, notices_about
 from schedule.page_metadata import card_text, session_head
@@ -116,11 +117,19 @@ def one_day(
         context |= {"zoom": read_option(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
         return render(request, "schedule/grid.html", context)
     abstracts = talk_total(shown_sessions) <= MAX_LISTED_TALKS
+    listed = talks_listed([row.talk_count for row in shown_sessions])
     attach_talks(
-        shown_sessions, talks, at, max_talks=MAX_LISTED_TALKS, moves=earlier_starts, abstracts=abstracts
+        shown_sessions,
+        talks,
+        at,
+        max_talks=listed,
+        talks_shown=min(listed, TALKS_SHOWN),
+        moves=earlier_starts,
+        abstracts=abstracts,
     )
     blocks = timetable.blocks(timetable.nest(shown_sessions))
     context |= {"blocks": blocks, "abstracts": abstracts, "is_deferred": not abstracts}
+    context["is_folded"] = listed < MAX_LISTED_TALKS
     return render(request, "schedule/day.html", context)
 
 

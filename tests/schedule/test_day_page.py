@@ -208,7 +208,7 @@ def test_running_session_is_marked(client: Client, edition: Edition) -> None:
 def test_large_poster_session_lists_first_posters_and_links_to_all(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 11)
+    monkeypatch.setattr("schedule.day_size.MAX_LISTED_TALKS", 11)
     hall = make.make_session(edition, kind="poster", title="Hall")
     for number in range(12):
         make.make_presentation(hall, make.make_paper(edition), kind="poster", board=str(number + 1))
