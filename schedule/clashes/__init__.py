@@ -6,7 +6,7 @@ is shown, and which addresses its rows have.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache
 from itertools import chain
@@ -66,14 +66,25 @@ CACHED_EDITIONS = 4
 NO_EDIT = PlannedEdit()
 
 
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Rows around which to search clashes, by their keys. Sessions and rooms stand for what is in them."""
+
+    talks: set[int] = field(default_factory=set)
+    papers: set[int] = field(default_factory=set)
+    sessions: set[int] = field(default_factory=set)
+    rooms: set[int] = field(default_factory=set)
+    people: set[int] = field(default_factory=set)
+
+
 class StoredProgram:
     """An edition's rows, including drafts, without canceled ones. Five queries for any number of rows.
 
-    With `edit`, it contains only the presentations that planned ones may clash with: those in their
-    sessions, and those of their people.
+    With `near`, it contains only the presentations that those rows may clash with: those in the sessions and
+    rooms, and those of the people and papers.
     """
 
-    def __init__(self, edition: Edition, edit: PlannedEdit | None = None) -> None:
+    def __init__(self, edition: Edition, near: Near | None = None) -> None:
         self.zone = edition.zone
         self.names: dict[int, ClashSubject] = {}
         roles = (
@@ -85,11 +96,11 @@ class StoredProgram:
         # Authors who are not marked as presenting may be elsewhere.
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         talks = Presentation.objects.filter(edition=edition).taking_place()
-        if edit is not None:
+        if near is not None:
             # Do not filter by edition: SQLite would take seconds instead of searching by paper and person.
             presenting = Authorship.objects.filter(presenting=True)
-            papers_by_talk = near_talks(edit, talks, presenting)
-            papers = {*filter(None, papers_by_talk.values()), *(row["paper"] for row in edit.new_talks)}
+            papers_by_talk = near_talks(near, talks, presenting)
+            papers = {*filter(None, papers_by_talk.values()), *near.papers}
             talks, presenting = talks.filter(pk__in=papers_by_talk), presenting.filter(paper__in=papers)
         self.by_session, self.by_talk, self.by_paper = self._people_by_owner(
             session=roles, presentation=speakers, paper=presenting
@@ -184,26 +195,51 @@ class StoredProgram:
         )
 
 
+def near_edit(edit: PlannedEdit) -> Near:
+    """Return what an edit concerns: the presentations, new ones too, and the sessions that they come into."""
+    rows = [*edit.talks.values(), *edit.new_talks]
+    sessions = {key for row in rows if isinstance(key := row.get("session"), int)}
+    return Near({*edit.talks}, {paper for row in edit.new_talks if (paper := row["paper"])}, sessions)
+
+
+def near_rows(rows: Iterable[Session | Presentation | Room]) -> Near:
+    """Return what these rows of one edition concern, with the presentations in sessions. Five queries."""
+    near = Near()
+    keys = {Session: near.sessions, Presentation: near.talks, Room: near.rooms}
+    for row in rows:
+        keys[type(row)].add(row.pk)
+    roles = SessionRole.objects.matching(session_id__in=near.sessions, role__in=REQUIRED_ROLES).taking_part()
+    near.people.update(row.person_id for row in roles.order_by().rows("person_id"))
+    talks = Presentation.objects.order_by()
+    near.talks.update(row.pk for row in talks.matching(session_id__in=near.sessions).rows("pk"))
+    used_rooms = {row.room_id for row in Session.objects.matching(pk__in=near.sessions).rows("room_id")}
+    for row in talks.filter(pk__in=near.talks).rows("session_id", "room_id"):
+        used_rooms.add(row.room_id)
+        near.sessions.add(row.session_id)
+    near.sessions.update(row.pk for row in Session.objects.matching(room_id__in=near.rooms).rows("pk"))
+    near.rooms.update(used_rooms)
+    near.sessions.discard(None)
+    near.rooms.discard(None)
+    return near
+
+
 def near_talks(
-    edit: PlannedEdit, talks: PresentationQuerySet, presenting: QuerySet[Authorship]
+    near: Near, talks: PresentationQuerySet, presenting: QuerySet[Authorship]
 ) -> dict[int, int | None]:
-    """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
+    """Return the presentations that those near may clash with, and their papers. Up to nine queries."""
     # Use a query for each condition: joined by OR, they take seconds.
     rows = talks.order_by()
-    papers_by_talk: dict[int, int | None] = {
-        **dict(rows.filter(pk__in=list(edit.talks)).rows("pk", "paper_id"))
-    }
-    papers = {*filter(None, papers_by_talk.values()), *(row["paper"] for row in edit.new_talks)}
+    papers_by_talk: dict[int, int | None] = {**dict(rows.filter(pk__in=near.talks).rows("pk", "paper_id"))}
+    papers = {*filter(None, papers_by_talk.values()), *near.papers}
     speaking = Speaker.objects.order_by()
-    people = {*presenting.filter(paper__in=papers).order_by().values_list("person", flat=True)}
+    people = {*near.people, *presenting.filter(paper__in=papers).order_by().values_list("person", flat=True)}
     people |= {*speaking.filter(presentation__in=[*papers_by_talk]).values_list("person", flat=True)}
     presented_papers = presenting.filter(person__in=people).order_by().values_list("paper", flat=True)
     talks_of_speakers = speaking.filter(person__in=people).values_list("presentation", flat=True)
-    sessions = {row.get("session") for row in edit.talks.values()}
-    sessions |= {row["session"] for row in edit.new_talks}
     for condition in (
-        {"session_id__in": sessions - {None}},
-        {"paper_id__in": [*presented_papers]},
+        {"session_id__in": near.sessions},
+        {"room_id__in": near.rooms},
+        {"paper_id__in": [*{*papers, *presented_papers}]},
         {"pk__in": [*talks_of_speakers]},
     ):
         papers_by_talk |= dict(rows.matching(**condition).rows("pk", "paper_id"))
@@ -273,9 +309,16 @@ def _session_of(program: ClashProgram) -> dict[int, int]:
 
 
 def find_clashes_about(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
-    """Return the clashes that concern these rows of one edition, or presentations in them. Five queries."""
+    """Return the clashes that concern these rows of one edition, or presentations in them.
+
+    Only what may clash with them is read, in up to 20 queries.
+    """
     all_rows = list(rows)
-    return find_clashes(all_rows[0].edition).about(all_rows) if all_rows else []
+    if not all_rows:
+        return []
+    stored = StoredProgram(all_rows[0].edition, near_rows(all_rows))
+    program = stored.with_edit()
+    return EditionClashes(stored, apply_rules(program), _session_of(program)).about(all_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +345,7 @@ def clash_difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = F
     with.
     """
     if nearby:
-        stored = StoredProgram(edition, planned)
+        stored = StoredProgram(edition, near_edit(planned))
         before = apply_rules(stored.with_edit())
     else:
         current = cached_clashes(edition)
