@@ -97,11 +97,13 @@ def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
 
 
 def shown_by(model: type[Model], get_rows: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
-    """Match rows that others reference. `get_rows` returns those of each of the `appearance_relations`."""
+    """Match rows that others reference. `get_rows` returns those of each of the `appearance_relations`.
+
+    The database looks up the rows that reference each one, instead of collecting those of all.
+    """
     condition = Q(pk__in=())
     for row_model, field_name in appearance_relations(model):
-        referencing_rows = get_rows(row_model, field_name).filter(**{f"{field_name}__isnull": False})
-        condition |= Q(pk__in=referencing_rows.order_by().values(field_name))
+        condition |= Q(Exists(get_rows(row_model, field_name).filter(**{field_name: OuterRef("pk")})))
     return condition
 
 
