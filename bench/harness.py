@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import re
 import shutil
 import signal
 import socket
@@ -275,7 +276,10 @@ def nginx(folder: Path, processes: Sequence[Server]) -> AbstractContextManager[S
     port, deploy_folder = free_port(), ROOT / "deploy" / "nginx"
     folder.mkdir()
     http_block, _, _ = (deploy_folder / "plenary.conf").read_text("utf-8").partition("\nserver {")
-    upstream = "".join(f"server {site.address.removeprefix('http://')} max_fails=0;" for site in processes)
+    shipped = (deploy_folder / "upstream.conf").read_text("utf-8")
+    zone, options = re.findall(r"^zone .*;$|(?<=:8000 ).*;$", shipped, re.M)
+    addresses = [site.address.removeprefix("http://") for site in processes]
+    upstream = "\n".join([zone, *(f"server {address} {options}" for address in addresses)])
     http_block = http_block.replace("include /etc/nginx/plenary/upstream.conf;", upstream)
     http_block = http_block.replace("/var/cache/nginx/plenary", f"{folder}/cache")
     # Let nginx read files in a folder that belongs to root.

@@ -10,7 +10,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
@@ -119,8 +121,13 @@ def write_configuration(folder: Path, processes: Sequence[int], ports: tuple[int
     return config_file
 
 
+class Process(ThreadingHTTPServer):
+    # As many connections may wait to be accepted as a process of the application lets wait.
+    request_queue_size = 128
+
+
 def start_process(port: int = 0) -> ThreadingHTTPServer:
-    process = ThreadingHTTPServer(("127.0.0.1", port), Application)
+    process = Process(("127.0.0.1", port), Application)
     threading.Thread(target=process.serve_forever, args=(0.01,), daemon=True).start()
     return process
 
@@ -151,9 +158,14 @@ class Proxy:
         self.stop()
         self.start()
 
-    def request(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
+    def connect(self) -> http.client.HTTPSConnection:
         context = ssl._create_unverified_context()  # noqa: S323  a certificate of our own, on loopback
         connection = http.client.HTTPSConnection("127.0.0.1", self.ports[1], context=context, timeout=20)
+        connection.connect()
+        return connection
+
+    def request(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
+        connection = self.connect()
         connection.request(method, path, headers=headers)
         response = connection.getresponse()
         body = response.read().decode()
@@ -276,6 +288,34 @@ def test_stale_page_is_served_while_it_is_renewed(site: Site) -> None:
     assert response[2] == "/slow/ 1"
     assert duration < Application.SLOW_SECONDS
     assert Application.request_counts["/slow/"] == 2
+
+
+def test_more_requests_than_the_processes_answer_soon_are_told_at_once(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Application, "SLOW_SECONDS", 6)
+    upstream = (DEPLOY / "nginx" / "upstream.conf").read_text("utf-8")
+    limit, more = sum(map(int, re.findall(r"max_conns=(\d+)", upstream))), 20
+    site.request("/2021/")
+    all_connected = threading.Barrier(limit + more)
+
+    def request(number: int) -> tuple[int, float]:
+        connection = site.connect()
+        all_connected.wait(60)
+        started = time.monotonic()
+        connection.request("GET", f"/slow/?number={number}")
+        response = connection.getresponse()
+        seconds = time.monotonic() - started
+        body = response.read().decode()
+        connection.close()
+        assert response.status == 200 or (response.headers["Retry-After"] and "Back in a moment" in body)
+        return response.status, seconds
+
+    with ThreadPoolExecutor(limit + more) as pool:
+        answers = list(pool.map(request, range(limit + more)))
+
+    assert [status for status, _ in sorted(answers, key=itemgetter(1))] == [503] * more + [200] * limit
+    assert site.request("/2022/")[0] == 200
 
 
 def test_address_goes_to_one_process_and_to_the_other_while_that_is_replaced(site: Site) -> None:
