@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -27,10 +27,13 @@ from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
 from content.row_values import is_recorded
 
 if TYPE_CHECKING:
+    from conference.models import Edition
     from content.models import Content
 
 FIRST_REVISION = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+# Pairs of revisions that were compared.
+COMPARED_REVISIONS = 500
 
 # Sent after the commit of a change, with the cache `tags` that it invalidated.
 invalidated = Signal()
@@ -199,6 +202,27 @@ def collect() -> Iterator[None]:
     tags_by_edition.pop(None, None)
     for tags in {*tags_by_edition.values()}:
         advance([key for key, edition_tags in tags_by_edition.items() if edition_tags == tags], tags)
+
+
+def only_texts_changed(edition: "Edition", since: tuple[int, datetime]) -> bool:
+    """Return whether only descriptive fields, such as titles and abstracts of papers, changed since then.
+
+    `since` are an earlier revision of the edition and its time. One query for each pair of revisions.
+    """
+    return _only_texts_changed(edition.pk, edition.slug, since, (edition.revision, edition.changed_at))
+
+
+@lru_cache(COMPARED_REVISIONS)
+def _only_texts_changed(
+    edition: int, slug: str, old: tuple[int, datetime], new: tuple[int, datetime]
+) -> bool:
+    tags = invalidation.tags_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
+    return tags is not None and invalidation.edition_tag(slug) not in tags
+
+
+def forget_comparisons() -> None:
+    """Forget which revisions were compared."""
+    _only_texts_changed.cache_clear()
 
 
 def is_locked() -> bool:

@@ -6,10 +6,9 @@ use the same function, so that they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from content import preview_context, revision
 from content.models import Content
 from editorial.current_edition import LIST_FILTER, format_moment
+from pagecache.lru import LRUCache
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -157,17 +157,41 @@ class ContentCounts:
             self._counts[line] = line.count(self.edition)
         return self._counts[line]
 
+    def take_over(self, earlier: ContentCounts) -> None:
+        """Take over the counts of rows without descriptive texts."""
+        for line, count in earlier._counts.items():
+            if issubclass(line.model, Content) and not line.model.descriptive_fields:
+                self._counts[line] = count
+
+
+@dataclass(frozen=True, slots=True)
+class CachedCounts:
+    """Counts, with the revisions of the site and the edition that they are from."""
+
+    site: revision.Revision
+    state: tuple[int, datetime]
+    counts: ContentCounts
+
+
+_cached_counts: LRUCache[Hashable, CachedCounts] = LRUCache(CACHED_EDITIONS, size_of=lambda entry: 1)
+
 
 def content_counts(edition: Edition) -> ContentCounts:
-    """Return the counts of public content, cached until the revision changes."""
-    return _cached_counts(edition, revision.current(edition.pk), preview_context.cache_key_part())
+    """Return the counts of public content, cached until the revision changes. Two queries.
 
-
-@lru_cache(maxsize=CACHED_EDITIONS)
-def _cached_counts(
-    edition: Edition, current: revision.Revision, cache_key_part: tuple[object, ...]
-) -> ContentCounts:
-    return ContentCounts(edition)
+    After changes of texts alone, only rows that have such texts, papers, are counted again.
+    """
+    stored = type(edition)._base_manager.only("slug", "revision", "changed_at").get(pk=edition.pk)
+    site = revision.current(None)
+    key, state = (edition.pk, preview_context.cache_key_part()), (stored.revision, stored.changed_at)
+    entry = _cached_counts.get(key)
+    if entry is None or entry.site != site or entry.state != state:
+        counts = ContentCounts(edition)
+        if entry is not None and entry.site == site and revision.only_texts_changed(stored, entry.state):
+            counts.take_over(entry.counts)
+        entry = CachedCounts(site, state, counts)
+        _cached_counts.put(key, entry)
+    return entry.counts
 
 
 @dataclass(frozen=True, slots=True)

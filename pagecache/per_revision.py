@@ -7,13 +7,13 @@ abstracts, which no cached value may contain.
 
 from collections.abc import Callable, Hashable
 from datetime import datetime
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import get_language
 
-from content.invalidation import edition_tag, tags_between
 from content.querysets import at_or_now, public_parts
+from content.revision import forget_comparisons, only_texts_changed
 from pagecache.lru import LRUCache
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 # Rows with a future date, such as a release, change a result without a new revision.
 DATED_LIFETIME_SECONDS = 60
-
-# Pairs of revisions that were compared.
-COMPARED_REVISIONS = 500
 
 _caches: list[LRUCache[Hashable, Any]] = []
 
@@ -38,16 +35,9 @@ class Entry[T](NamedTuple):
 
 def clear_caches() -> None:
     """Empty all caches."""
-    only_texts_changed.cache_clear()
+    forget_comparisons()
     for cache in _caches:
         cache.clear()
-
-
-@lru_cache(COMPARED_REVISIONS)
-def only_texts_changed(edition: int, slug: str, old: tuple[int, datetime], new: tuple[int, datetime]) -> bool:
-    """Return whether between two revisions only descriptive fields of papers changed. One query."""
-    tags = tags_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
-    return tags is not None and edition_tag(slug) not in tags
 
 
 def cached_per_revision[T](
@@ -72,7 +62,7 @@ def cached_per_revision[T](
             revision = edition.revision, edition.changed_at
             entry = cache.get(key)
             if entry is not None and entry.revision != revision:
-                if not only_texts_changed(edition.pk, edition.slug, entry.revision, revision):
+                if not only_texts_changed(edition, entry.revision):
                     entry = None
                 elif not is_dated:
                     entry = entry._replace(revision=revision)

@@ -315,6 +315,23 @@ def test_query_count_is_the_same_for_1_and_3_rows_and_drops_when_cached(
     assert query_counts == [queries, queries]
 
 
+def test_only_papers_are_counted_again_after_a_change_of_texts(admin_client: Client) -> None:
+    paper = make_complete_paper(make_edition())
+    for _ in range(2):
+        admin_client.get("/admin/")
+    unchanged, queries = count_desk_queries(admin_client), []
+    for abstract in ("Another abstract.", ""):
+        paper.abstract = abstract
+        paper.save()
+        queries.append(count_desk_queries(admin_client))
+    labels = [line.label for line in admin_client.get("/admin/").context["desk"]["open_checks"]]
+    make_presentation(paper.presentations.get().session, uid="t2", title="A talk")
+
+    # The number of papers, the checks of them, and what the change invalidated.
+    assert (unchanged, queries, labels) == (15, [24, 24], ["paper without abstract"])
+    assert count_desk_queries(admin_client) == 41
+
+
 def test_desk_updates_after_every_change(admin_client: Client) -> None:
     paper = make_complete_paper(make_edition())
     person: Any = paper.presentations.get().session.roles.get().person
