@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -207,7 +208,12 @@ def test_worker_pauses_longer_after_each_failure_of_the_database(
 
     monkeypatch.setattr(DatabaseWorker, "handle", fail)
     monkeypatch.setattr("django.db.connections.close_all", lambda: None)
-    monkeypatch.setattr("time.sleep", pauses.append)
+    own_thread, sleep = threading.get_ident(), time.sleep
+    # Threads of other tests may still sleep.
+    monkeypatch.setattr(
+        "time.sleep",
+        lambda seconds: pauses.append(seconds) if threading.get_ident() == own_thread else sleep(seconds),
+    )
     with caplog.at_level(logging.WARNING):
         run_worker()
 
