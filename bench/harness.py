@@ -266,7 +266,7 @@ http {{
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   {around}
   server {{ listen {host}:{port}; access_log {folder}/access.log plenary buffer=64k flush=1s;
-    include {shipped}/locations.conf; }}
+    include {folder}/locations.conf; }}
 }}
 """
 
@@ -284,7 +284,9 @@ def nginx(folder: Path, processes: Sequence[Server]) -> AbstractContextManager[S
     http_block = http_block.replace("/var/cache/nginx/plenary", f"{folder}/cache")
     # Let nginx read files in a folder that belongs to root.
     user = "user root; " if os.geteuid() == 0 else ""
-    names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": deploy_folder}
+    names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS}
+    locations = (deploy_folder / "locations.conf").read_text("utf-8")
+    (folder / "locations.conf").write_text(locations.replace("/etc/nginx/plenary", str(deploy_folder)))
     config = folder / "nginx.conf"
     config.write_text(NGINX.format(user=user, around=http_block, **names))
     return running([find_program("nginx"), "-p", str(folder), "-c", str(config)], port)

@@ -79,9 +79,12 @@ class Morning:
     host: str
     addresses: dict[str, list[str]]
     rate: int
+    readers: int = READERS
     # Response times by kind of page.
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
+    # Seconds until nginx said that the site is busy.
+    refusals: list[float] = field(default_factory=list)
     # Times of edits, delays until pages showed them, and the number of pages older than the one before.
     edits: list[float] = field(default_factory=list)
     behind: list[float] = field(default_factory=lambda: [0.0])
@@ -94,7 +97,7 @@ class Morning:
         due, start = count(), time.perf_counter()
         for thread in [
             start_thread(self._reader, due, start, start + seconds, random.Random(f"{name} {number}"))
-            for number in range(READERS)
+            for number in range(self.readers)
         ]:
             thread.join()
 
@@ -113,6 +116,9 @@ class Morning:
             except (OSError, ValueError) as error:
                 connection = None
                 self.errors.append(f"{address}: {error}")
+                continue
+            if status == http.client.SERVICE_UNAVAILABLE:
+                self.refusals.append(time.perf_counter() - due_at)
                 continue
             self.seconds[kind].append(time.perf_counter() - due_at)
             if status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
@@ -151,14 +157,15 @@ def main() -> None:
     options.add_argument("--seconds", type=int, default=120)
     options.add_argument("--rate", type=int, default=600, help="requests a second")
     options.add_argument("--warm", type=int, default=150, help="seconds of reading before")
+    options.add_argument("--readers", type=int, default=READERS, help="connections at a time")
     arguments = options.parse_args()
     with program("morning", arguments) as folder:
         paper, addresses = sample().paper, sample_addresses()
         command = prepare_import(paper.edition, folder)
         with served(folder) as front:
             host = front.address.removeprefix("http://")
-            Morning(host, addresses, arguments.rate).read(arguments.warm, "evening")
-            morning = Morning(host, addresses, arguments.rate)
+            Morning(host, addresses, arguments.rate, arguments.readers).read(arguments.warm, "evening")
+            morning = Morning(host, addresses, arguments.rate, arguments.readers)
             crowd = start_thread(morning.read, arguments.seconds, "morning")
             threads = [
                 start_thread(morning.edit, paper),
@@ -244,7 +251,10 @@ def report_all(morning: Morning, due: int) -> None:
         report(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")
     report("all: median", median(all_milliseconds), "ms")
     report("all: 99 of 100 within", quantiles(all_milliseconds, n=100)[98], "ms", at_most=LIMIT_MS)
-    missed = max(0, due - len(all_milliseconds) - len(morning.errors))
+    missed = max(0, due - len(all_milliseconds) - len(morning.refusals) - len(morning.errors))
+    report(f"requests of {due:,} answered with 503", len(morning.refusals), "")
+    if morning.refusals:
+        report("503: longest", max(morning.refusals) * 1000, "ms")
     report(f"requests of {due:,} that could not be made in time", missed, "", at_most=0)
     report("errors", len(morning.errors), "", at_most=0)
     report("farthest behind an edit", max(morning.behind), "s", at_most=LIMIT_BEHIND_SECONDS)
