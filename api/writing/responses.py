@@ -112,7 +112,7 @@ SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room":
 
 
 def clash_warnings(row: Content) -> list[JsonObject]:
-    """Return the clashes that concern a row that was written. At most 21 queries."""
+    """Return the clashes that concern a row that was written. At most 23 queries."""
     if isinstance(row, (Session, Presentation, Room)):
         row_clashes = clashes.find_clashes_about([row])
     elif isinstance(row, Paper):
