@@ -67,6 +67,11 @@ def title_tag(uid: str) -> str:
     return f"{TITLE_PREFIX}{uid}"
 
 
+def is_tag_of_papers(tag: str, slug: str) -> bool:
+    """Return whether a tag concerns texts of papers of this edition alone."""
+    return tag == papers_tag(slug) or tag.startswith((PAPER_PREFIX, TITLE_PREFIX))
+
+
 def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:
     """Store the tags that a change invalidates, and return them."""
     sorted_tags = sorted({*tags})

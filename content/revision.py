@@ -205,7 +205,7 @@ def collect() -> Iterator[None]:
 
 
 def only_texts_changed(edition: "Edition", since: tuple[int, datetime]) -> bool:
-    """Return whether only descriptive fields, such as titles and abstracts of papers, changed since then.
+    """Return whether only descriptive fields of papers, such as titles and abstracts, changed since then.
 
     `since` are an earlier revision of the edition and its time. One query for each pair of revisions.
     """
@@ -217,7 +217,7 @@ def _only_texts_changed(
     edition: int, slug: str, old: tuple[int, datetime], new: tuple[int, datetime]
 ) -> bool:
     tags = invalidation.tags_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
-    return tags is not None and invalidation.edition_tag(slug) not in tags
+    return tags is not None and all(invalidation.is_tag_of_papers(tag, slug) for tag in tags)
 
 
 def forget_comparisons() -> None:

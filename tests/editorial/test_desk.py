@@ -20,7 +20,7 @@ from conference.models import Edition
 from editorial.desk import CHECKS, ROW_COUNTS, switches
 from exchange.models import Conflict, ImportRun, Provenance
 from people.duplicates.storage import search_all
-from schedule.models import ProgramInvitation
+from schedule.models import ProgramInvitation, Unavailability
 from tests.factories import (
     MORNING,
     PAST,
@@ -330,6 +330,20 @@ def test_only_papers_are_counted_again_after_a_change_of_texts(admin_client: Cli
     # The number of papers, the checks of them, and what the change invalidated.
     assert (unchanged, queries, labels) == (15, [24, 24], ["paper without abstract"])
     assert count_desk_queries(admin_client) == 41
+
+
+def test_clash_with_a_time_when_a_person_is_away_is_counted_at_once(admin_client: Client) -> None:
+    paper = make_complete_paper(make_edition())
+    session: Any = paper.presentations.get().session
+    counts = []
+    for _ in range(2):
+        checks = admin_client.get("/admin/").context["desk"]["open_checks"]
+        counts.append([(line.count, line.label) for line in checks])
+        Unavailability.objects.create(
+            edition=paper.edition, person=session.roles.get().person, start=session.start, end=session.end
+        )
+
+    assert counts == [[], [(1, "clash in the timetable")]]
 
 
 def test_desk_updates_after_every_change(admin_client: Client) -> None:
