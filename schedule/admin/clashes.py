@@ -69,7 +69,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     ) -> HttpResponse:
         obj: M | None = kwargs["obj"]
         if obj is not None and not context["errors"] and self.can_see_clashes(request, obj):
-            found = clashes.cached_clashes(obj.edition).about([obj])
+            found = clashes.find_clashes_about([obj])
             context["clash_count"] = len(found)
             context["clashes"] = [clash_context(clash) for clash in found[:MAX_FORM_CLASHES]]
             query = {"edition": obj.edition.pk, self.opts.model_name: obj.pk}
@@ -99,14 +99,13 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
 
 
 def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None) -> HttpResponse:
-    found = clashes.cached_clashes(edition) if edition else None
-    about = requested_row(request, edition) if edition else None
-    edition_clashes = found.about([about]) if found and about else found.all if found else []
-    counts = Counter(clash.kind for clash in edition_clashes)
+    about, found = None, []
+    if edition:
+        about, edition_clashes = requested_row(request, edition), clashes.cached_clashes(edition)
+        found = edition_clashes.about([about]) if about else edition_clashes.all
+    counts = Counter(clash.kind for clash in found)
     kind = request.GET.get("kind", "")
-    listed_clashes = (
-        [clash for clash in edition_clashes if clash.kind == kind] if kind in counts else edition_clashes
-    )
+    listed_clashes = [clash for clash in found if clash.kind == kind] if kind in counts else found
     page = Paginator(listed_clashes, CLASHES_PER_PAGE).get_page(request.GET.get("page"))
     context = model_admin.page_context(
         request,
@@ -117,7 +116,7 @@ def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Editi
         kind=kind if kind in counts else "",
         about=link_or_name(about) if about else "",
         about_query=f"&{about._meta.model_name}={about.pk}" if about else "",
-        total=len(edition_clashes),
+        total=len(found),
         page=page,
         clashes=[clash_context(clash) for clash in page],
     )
