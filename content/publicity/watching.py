@@ -278,8 +278,10 @@ def lock_shown_rows(edition: int) -> None:
     """Lock the rows that a change of an edition's gates locks when it ends, before the edition is locked.
 
     Other writers lock an edition last. One that holds it while it waits for rows would be ended each time.
+    Nothing is read where rows have no locks.
     """
-    _lock_shared(concerned_rows({get_edition_model(): {edition}}))
+    if connection.features.has_select_for_update:
+        _lock_shared(concerned_rows({get_edition_model(): {edition}}))
 
 
 def _exhume(addresses: set[Address]) -> None:
