@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from schedule.querysets import MAX_LISTED_TALKS
 from schedule.rows import TALKS_SHOWN
 
-# The most sessions and talks on the page of a day, of about 1.7 KB each, unless it has more sessions.
+# The maximum number of sessions and talks on the page of a day, of about 1.7 KB each. It always has all
+# sessions.
 MAX_DAY_ENTRIES = 200
 
 
 def talks_listed(counts: Sequence[int]) -> int:
-    """Return the most talks that a session may have to be listed with all, from the `counts` of a day.
+    """Return the maximum number of talks of a session that lists all, from the `counts` of a day.
 
     On a large day it is also how many are listed of a session with more.
     """

@@ -45,7 +45,7 @@ TIMETABLE_MODELS = {"schedule.session", "schedule.presentation", "schedule.unrel
 # Texts of papers that no page of the editor shows.
 DEFERRED_FIELDS = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 MAX_LISTED_CHANGES = 40
-# The most existing and new clashes, and the most solved ones, that a page of a plan lists.
+# The maximum number of existing and new clashes, and that of solved ones, which a page of a plan lists.
 MAX_PLAN_CLASHES = 100
 
 

@@ -68,7 +68,7 @@ NO_EDIT = PlannedEdit()
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Rows around which to search clashes, by their keys. Sessions and rooms stand for what is in them."""
+    """Keys of the rows around which to search clashes; sessions and rooms include what is in them."""
 
     talks: set[int] = field(default_factory=set)
     papers: set[int] = field(default_factory=set)
