@@ -151,12 +151,15 @@ def test_new_row_is_last_of_all_pages_unless_it_has_a_number(
     assert sorted(position for _uid, position in order(hall)) == [1, 2, 3, 4, 5, 6]
 
 
-def test_rows_of_other_pages_may_change_meanwhile(admin_client: Client, hall: Session) -> None:
-    data = read_form(admin_client, hall, 2)
-    hall.presentations.filter(uid="p1").update(board="9")
-    response = admin_client.post(address(hall, 2), data | {f"{PREFIX}-0-board": "7"})
+def save_board_after_another(client: Client, hall: Session, uid: str) -> int:
+    """Change the board of "p3" on page 2 after somebody changed that of this row; return the status."""
+    data = read_form(client, hall, 2)
+    hall.presentations.filter(uid=uid).update(board="9")
+    return client.post(address(hall, 2), data | {f"{PREFIX}-0-board": "7"}).status_code
 
-    assert response.status_code == 302
+
+def test_rows_of_other_pages_may_change_meanwhile(admin_client: Client, hall: Session) -> None:
+    assert save_board_after_another(admin_client, hall, "p1") == 302
     assert hall.presentations.get(uid="p1").board == "9"
     assert hall.presentations.get(uid="p3").board == "7"
 
@@ -175,11 +178,7 @@ def test_shown_rows_are_saved_though_their_page_has_changed(admin_client: Client
 
 
 def test_other_value_of_a_shown_row_is_a_conflict(admin_client: Client, hall: Session) -> None:
-    data = read_form(admin_client, hall, 2)
-    hall.presentations.filter(uid="p3").update(board="9")
-    response = admin_client.post(address(hall, 2), data | {f"{PREFIX}-0-board": "7"})
-
-    assert response.status_code == 409
+    assert save_board_after_another(admin_client, hall, "p3") == 409
     assert hall.presentations.get(uid="p3").board == "9"
 
 
