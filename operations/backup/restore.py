@@ -91,7 +91,7 @@ def load_tables(archive: Archive, apps: StateApps, progress: Progress = no_progr
         raise BadArchiveError(f"The backup does not fit its migrations: {different}.")
     for model in models.values():
         # Delete rows that migrations inserted.
-        model._base_manager.all()._raw_delete(connection.alias)
+        model._base_manager.all().delete()
     for number, (label, model) in enumerate(models.items(), 1):
         load_table(archive, label, model)
         progress("Tables", number, len(models))
