@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -99,10 +100,12 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
 
 
 def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None) -> HttpResponse:
-    about, found = None, []
+    about, found, query = None, [], {}
     if edition:
         about, edition_clashes = requested_row(request, edition), clashes.cached_clashes(edition)
-        found = edition_clashes.about([about]) if about else edition_clashes.all
+        found, query = edition_clashes.all, {"edition": edition.pk}
+        if about:
+            found, query[str(about._meta.model_name)] = edition_clashes.about([about]), about.pk
     counts = Counter(clash.kind for clash in found)
     kind = request.GET.get("kind", "")
     listed_clashes = [clash for clash in found if clash.kind == kind] if kind in counts else found
@@ -115,7 +118,7 @@ def clashes_page(model_admin: ContentAdmin, request: HttpRequest, edition: Editi
         kinds=[(clash_kind, counts[clash_kind]) for clash_kind in ClashKind if clash_kind in counts],
         kind=kind if kind in counts else "",
         about=link_or_name(about) if about else "",
-        about_query=f"&{about._meta.model_name}={about.pk}" if about else "",
+        all_address=f"?{urlencode(query)}",
         total=len(found),
         page=page,
         clashes=[clash_context(clash) for clash in page],
