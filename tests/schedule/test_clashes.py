@@ -323,7 +323,7 @@ def make_crowded_program(edition: Edition, seed: int) -> None:
         for _ in range(3):
             paper = paper_by(edition, *chance.sample(people, chance.randrange(3)))
             kind = chance.choice(["talk", "poster"])
-            for target in {parent, chance.choice([*edition.sessions.all(), parent])}:
+            for target in dict.fromkeys([parent, chance.choice([*edition.sessions.order_by("uid"), parent])]):
                 begin = first + chance.randrange(0, 45, 5)
                 talk(
                     target,
