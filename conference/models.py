@@ -44,7 +44,7 @@ from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import page_path
 from content.preview_context import GATES
 from content.publicity.rules import SITE, PublicWhen
-from content.publicity.watching import lock_shown_rows
+from content.publicity.watching import lock_gates
 
 GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
@@ -309,7 +309,7 @@ class Edition(EditionClock, Dated, Content):
             kwargs["update_fields"] = names - {*self.unrecorded_fields, *self.date_columns()}
         with recording.single_change_set():
             if not self._state.adding and self._opens_or_closes():
-                lock_shown_rows(self.pk)
+                lock_gates(self.pk)
             super().save(*args, **kwargs)
 
     def _opens_or_closes(self) -> bool:

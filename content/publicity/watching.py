@@ -61,13 +61,15 @@ class Watch:
         self.public: PublicRows = {}
         # Which gates of an edition were open before.
         self.open_gates: dict[int, dict[str, bool]] = {}
+        # The editions whose gates nobody changes before this change set ends.
+        self.kept_editions: set[int] = set()
 
     def before_write(
         self, model: type[Model], keys: Iterable[int], names: Collection[str] | None = None
     ) -> None:
         """Note which rows are public, before these fields are written; without names, before a deletion.
 
-        At most two queries, and one for an edition.
+        At most four queries, and one for an edition.
         """
         if names is None or not deciding_fields(model).isdisjoint(names):
             self._note(model, {*keys}, {})
@@ -85,9 +87,10 @@ class Watch:
             self._note(model, {row.pk}, _targets([row]))
 
     def before_creation(self, rows: "Collection[Content]") -> None:
-        """Note which rows are public that new rows refer to. At most one query."""
+        """Note which rows are public that new rows refer to. At most two queries."""
         visible = [row for row in rows if not is_hidden_by_itself(row)]
-        if visible:
+        if visible and affected_by(type(visible[0])):
+            self._keep_gates(row.get_edition_key() for row in visible)
             self._ask(_targets(visible))
 
     def after_creation(self, rows: "Iterable[Content]") -> None:
@@ -104,22 +107,47 @@ class Watch:
             return
         if model is get_edition_model():
             self._note_gates(keys)
+        elif connection.features.has_select_for_update and model.edition_lookup:  # type: ignore[attr-defined]
+            lookup: str = model.edition_lookup  # type: ignore[attr-defined]
+            rows = model._base_manager.filter(AnyOf("pk", keys)).order_by()
+            self._keep_gates(rows.values_list(lookup, flat=True).distinct())
         self.written.setdefault(model, set()).update(keys)
         concerned = concerned_rows({model: keys})
         for target, target_keys in targets.items():
             concerned.setdefault(target, set()).update(target_keys)
-        self._ask(concerned)
+        self._ask(concerned, locks=model is not get_edition_model())
+
+    def _keep_gates(self, editions: Iterable[int | None]) -> None:
+        """Let the gates of these editions wait until the change set ends.
+
+        Else a row that is hidden when it is asked for could be public by a gate that opens before it is
+        taken back, and would have no tombstone.
+        """
+        if not connection.features.has_select_for_update:
+            return
+        keys = sorted({key for key in editions if key is not None} - self.kept_editions)
+        if keys:
+            # The weakest lock, which Django does not have: only `lock_gates()` waits for it.
+            table = connection.ops.quote_name(get_edition_model()._meta.db_table)
+            with connection.cursor() as cursor:
+                # The name of a table, which is quoted.
+                cursor.execute(
+                    f"SELECT 1 FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE",  # noqa: S608
+                    [keys],
+                )
+            self.kept_editions.update(keys)
 
     def _note_gates(self, keys: Iterable[int]) -> None:
         now = timezone.now()
         for key, gates in _open_gates({*keys} - self.open_gates.keys(), now).items():
             self.open_gates[key] = gates
 
-    def _ask(self, rows: Keys) -> None:
+    def _ask(self, rows: Keys, *, locks: bool = True) -> None:
         new = {model: keys - self.asked.get(model, set()) for model, keys in rows.items()}
-        # Else a talk whose paper another writer is about to publish would seem to be hidden to one who takes
-        # its session back, and would have no tombstone.
-        _lock({model: keys for model, keys in new.items() if is_within_several(model)})
+        if locks:
+            # Else a talk whose paper another writer is about to publish would seem to be hidden to one who
+            # takes its session back, and would have no tombstone. `lock_gates()` keeps other writers away.
+            _lock({model: keys for model, keys in new.items() if is_within_several(model)})
         self.public |= public_rows(new)
         for model, keys in new.items():
             self.asked.setdefault(model, set()).update(keys)
@@ -149,8 +177,9 @@ class Watch:
         at = timezone.now()
         public = public_rows(concerned)
         gone = {key: row for key, row in self.public.items() if _address(public.get(key)) != row.address}
-        came = {key for key in public if key not in self.public}
-        _exhume({row.address for row in public.values()})
+        # Another writer may have buried a row meanwhile that was public all the time to this one.
+        back = _exhume({row.address for row in public.values()})
+        came = {key for key, row in public.items() if key not in self.public or row.address in back}
         tombstones = [*_tombstones(gone, at), *self._closed_parts(at)]
         if tombstones:
             Tombstone.objects.bury(tombstones)
@@ -274,22 +303,24 @@ def _lock_shared(rows: Keys, but_asked: Keys | None = None) -> None:
     )
 
 
-def lock_shown_rows(edition: int) -> None:
-    """Lock the rows that a change of an edition's gates locks when it ends, before the edition is locked.
+def lock_gates(edition: int) -> None:
+    """Wait until nobody changes rows of an edition whose gates decide whether they are public.
 
-    Other writers lock an edition last. One that holds it while it waits for rows would be ended each time.
-    Nothing is read where rows have no locks.
+    Others wait then until the gates are changed. Call it before the edition is locked otherwise.
     """
     if connection.features.has_select_for_update:
-        _lock_shared(concerned_rows({get_edition_model(): {edition}}))
+        list(get_edition_model()._base_manager.filter(pk=edition).select_for_update().values_list("pk"))
 
 
-def _exhume(addresses: set[Address]) -> None:
-    """Remove the tombstones at these addresses. One query, and one if there are any."""
-    if addresses:
-        keys = [row.pk for row in Tombstone.objects.at_addresses(addresses) if row.address in addresses]
-        if keys:
-            Tombstone.objects.filter(AnyOf("pk", keys)).delete()
+def _exhume(addresses: set[Address]) -> set[Address]:
+    """Remove the tombstones at these addresses; return where there were any. One query, and one for these."""
+    if not addresses:
+        return set()
+    found = {row.pk: row.address for row in Tombstone.objects.at_addresses(addresses)}
+    keys = [key for key, address in found.items() if address in addresses]
+    if keys:
+        Tombstone.objects.filter(AnyOf("pk", keys)).delete()
+    return {found[key] for key in keys}
 
 
 def _tombstones(gone: PublicRows, at: datetime) -> Iterator[Tombstone]:

@@ -94,6 +94,86 @@ def test_talk_whose_session_and_paper_two_publish_at_once_is_back() -> None:
     assert buried_addresses() == set()
 
 
+def test_what_a_gate_shows_while_it_is_taken_back_is_buried() -> None:
+    edition = make.make_edition(schedule_public_from=None)
+    role = make.add_role(make.make_session(edition), make.make_person("Ada", uid="ada"))
+    has_deleted, seen = threading.Event(), set[tuple[str, str, str]]()
+
+    def take_back() -> None:
+        with recording(Origin.CODE):
+            role.delete()
+            has_deleted.set()
+            # The other one waits for the commit.
+            has_opened.wait(0.5)
+
+    has_opened = threading.Event()
+
+    def open_gate() -> None:
+        assert has_deleted.wait(20)
+        edition.schedule_public_from = make.PAST
+        edition.save()
+        seen.update(public_addresses())
+        has_opened.set()
+
+    assert run_at_once(take_back, open_gate) == []
+    assert ("schedule.session", "2021", edition.sessions.get().uid) in seen
+    assert seen - public_addresses() <= buried_addresses()
+
+
+def test_person_who_is_gone_for_a_moment_has_changed() -> None:
+    edition = make.make_edition()
+    person = make.make_person("Ada", uid="ada")
+    shown = make.make_paper(edition, [person], uid="p0")
+    draft = make.make_paper(edition, [person], uid="p1", status="draft")
+    has_saved, is_hidden = threading.Event(), threading.Event()
+    person.refresh_from_db()
+    changed_at = person.changed_at
+
+    def publish() -> None:
+        with recording(Origin.CODE):
+            draft.status = "published"
+            draft.save()
+            has_saved.set()
+            assert is_hidden.wait(20)
+
+    def take_back() -> None:
+        assert has_saved.wait(20)
+        shown.status = "draft"
+        shown.save()
+        assert ("people.person", "", "ada") in buried_addresses()
+        is_hidden.set()
+
+    assert run_at_once(publish, take_back) == []
+    person.refresh_from_db()
+    assert ("people.person", "", "ada") in public_addresses() - buried_addresses()
+    # A copy that deleted the person reads it again.
+    assert person.changed_at > changed_at
+
+
+def test_institution_that_is_added_while_its_paper_is_taken_back_is_buried() -> None:
+    edition = make.make_edition()
+    paper = make.make_paper(edition, [make.make_person("Ada", uid="ada")], uid="p0")
+    author, institution = paper.authorships.get(), make.make_institution("Lab", slug="lab")
+    has_saved, has_linked = threading.Event(), threading.Event()
+    seen = set[tuple[str, str, str]]()
+
+    def take_back() -> None:
+        with recording(Origin.CODE):
+            paper.status = "draft"
+            paper.save()
+            has_saved.set()
+            has_linked.wait(0.5)
+
+    def link() -> None:
+        assert has_saved.wait(20)
+        author.institutions.add(institution)
+        seen.update(public_addresses())
+        has_linked.set()
+
+    assert run_at_once(take_back, link) == []
+    assert seen - public_addresses() <= buried_addresses()
+
+
 def random_edit(chance: random.Random) -> None:
     """Edit a row of one of the kinds that several writers share."""
     number = chance.randrange(6)
