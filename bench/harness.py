@@ -244,10 +244,10 @@ def running(command: list[str], port: int, environment: Mapping[str, str] | None
 
 
 def granian(
-    application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS
+    application: str, environment: Mapping[str, str] | None = None, workers: int = WORKERS, port: int = 0
 ) -> AbstractContextManager[Server]:
-    """Serve a WSGI application as in production."""
-    port = free_port()
+    """Serve a WSGI application as in production, on a free port or on the given one."""
+    port = port or free_port()
     listen_options = ["--interface", "wsgi", "--host", HOST, "--port", str(port), "--log-level", "warning"]
     size_options = ["--workers", str(workers), "--blocking-threads", "16", "--backpressure", "128"]
     memory_options = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}

@@ -2,19 +2,25 @@
 
 `uv run -m bench.morning [--database URL]`. Needs nginx. Requests are due at a steady rate, even if responses
 are late: the time of a response counts from the moment at which its request was due.
+
+With `--restart`, the processes are restarted instead of the import. `--warm 0` begins with empty caches,
+`--unwarmed` also without the pages that a new process renders first.
 """
 
 import csv
 import http.client
+import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -22,9 +28,22 @@ from statistics import median, quantiles
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
-from bench.harness import ROOT, SITE, WORKERS, Server, granian, nginx, parser, program, report, sample
+from bench.harness import (
+    HOST,
+    ROOT,
+    SITE,
+    WORKERS,
+    Server,
+    free_port,
+    granian,
+    nginx,
+    parser,
+    program,
+    report,
+    sample,
+)
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -42,6 +61,8 @@ EDITED = f"Opening morning {int(time.time())}, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
 # The exponent of a uniform random number, which makes some pages more popular.
 SKEW = 4
+STARRED_PAPERS = 200
+METRICS_TOKEN = 5 * "metrics-"
 # Shares of requests in percent.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
 
@@ -80,6 +101,9 @@ class Morning:
     addresses: dict[str, list[str]]
     rate: int
     readers: int = READERS
+    # When all processes had been restarted, and the response times of requests that were due later.
+    restarted_at: float = float("inf")
+    later_seconds: list[float] = field(default_factory=list)
     # Response times by kind of page.
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
@@ -121,6 +145,8 @@ class Morning:
                 self.refusals.append(time.perf_counter() - due_at)
                 continue
             self.seconds[kind].append(time.perf_counter() - due_at)
+            if due_at > self.restarted_at:
+                self.later_seconds.append(time.perf_counter() - due_at)
             if status not in (http.client.OK, http.client.MOVED_PERMANENTLY):
                 self.errors.append(f"{address}: {status}")
 
@@ -158,11 +184,18 @@ def main() -> None:
     options.add_argument("--rate", type=int, default=600, help="requests a second")
     options.add_argument("--warm", type=int, default=150, help="seconds of reading before")
     options.add_argument("--readers", type=int, default=READERS, help="connections at a time")
+    options.add_argument(
+        "--restart", choices=("each", "all"), help="processes one after the other, or at once"
+    )
+    options.add_argument("--unwarmed", action="store_true", help="new processes answer at once")
     arguments = options.parse_args()
     with program("morning", arguments) as folder:
         paper, addresses = sample().paper, sample_addresses()
-        command = prepare_import(paper.edition, folder)
-        with served(folder) as front:
+        command = [] if arguments.restart else prepare_import(paper.edition, folder)
+        add_stars(paper.edition)
+        with ExitStack() as stack:
+            site = Site(stack, folder, is_warmed=not arguments.unwarmed)
+            front = site.front
             host = front.address.removeprefix("http://")
             Morning(host, addresses, arguments.rate, arguments.readers).read(arguments.warm, "evening")
             morning = Morning(host, addresses, arguments.rate, arguments.readers)
@@ -172,16 +205,18 @@ def main() -> None:
                 start_thread(morning.poll, f"{front.address}{paper.get_absolute_url()}"),
             ]
             time.sleep(arguments.seconds / 2)
-            try:
-                limit = arguments.seconds / 2 + PATIENCE_SECONDS
-                subprocess.run(command, cwd=ROOT, check=True, timeout=limit)
-            except subprocess.TimeoutExpired:
-                morning.errors.append("The import took longer than the readers.")
+            if arguments.restart:
+                site.restart(at_once=arguments.restart == "all")
+                morning.restarted_at = time.perf_counter()
+            else:
+                run_import(command, morning, arguments.seconds / 2 + PATIENCE_SECONDS)
             crowd.join()
             morning.ended.set()
+            renderings = site.renderings()
             for thread in threads:
                 thread.join()
         report_all(morning, arguments.seconds * arguments.rate)
+        report("renderings that readers waited for since the last start", renderings, "")
 
 
 def start_thread(call: Callable[..., None], *args: object) -> Thread:
@@ -191,14 +226,73 @@ def start_thread(call: Callable[..., None], *args: object) -> Thread:
     return thread
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[Server]:
-    """Serve the site as `deploy/` does: a process for each core, with nginx in front of them."""
-    example = (ROOT / "deploy" / ".env.example").read_text("utf-8")
-    shipped = dict(re.findall(r"^(BEHIND_PROXY|PAGE_CACHE_STALE_SECONDS)=(.*)$", example, re.M))
-    with ExitStack() as stack:
-        processes = [stack.enter_context(granian(SITE, shipped, workers=1)) for _ in range(WORKERS)]
-        yield stack.enter_context(nginx(folder / "nginx", processes))
+def run_import(command: list[str], morning: Morning, limit: float) -> None:
+    try:
+        subprocess.run(command, cwd=ROOT, check=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        morning.errors.append("The import took longer than the readers.")
+
+
+class Site:
+    """The site as `deploy/` serves it: a process for each core, with nginx in front of them."""
+
+    def __init__(self, stack: ExitStack, folder: Path, *, is_warmed: bool) -> None:
+        example = (ROOT / "deploy" / ".env.example").read_text("utf-8")
+        unit = (ROOT / "deploy" / "systemd" / "plenary-web@.service").read_text("utf-8")
+        self.shipped = dict(re.findall(r"^(BEHIND_PROXY|PAGE_CACHE_STALE_SECONDS)=(.*)$", example, re.M))
+        if is_warmed:
+            self.shipped |= dict(re.findall(r"^Environment=(WARM_SECONDS)=(.*)$", unit, re.M))
+        self.shipped["METRICS_TOKEN"] = METRICS_TOKEN
+        self.stack = stack
+        self.processes = self.start([free_port() for _ in range(WORKERS)])
+        self.front = stack.enter_context(nginx(folder / "nginx", self.processes))
+
+    def start(self, ports: list[int]) -> list[Server]:
+        """Start processes on these ports, all at once; return them when they listen."""
+        with ThreadPoolExecutor() as pool:
+            servers = [granian(SITE, self.shipped, workers=1, port=port) for port in ports]
+            return list(pool.map(self.stack.enter_context, servers))
+
+    def renderings(self) -> int:
+        """Return for how many pages readers have waited since the processes started."""
+        count = 0
+        for process in self.processes:
+            headers = {"Authorization": f"Bearer {METRICS_TOKEN}"}
+            with urlopen(Request(f"{process.address}/metrics", headers=headers), timeout=60) as response:  # noqa: S310
+                misses = re.findall(
+                    r'^plenary_page_cache_total{outcome="miss"} (\d+)', response.read().decode(), re.M
+                )
+            count += sum(map(int, misses))
+        return count
+
+    def restart(self, *, at_once: bool) -> None:
+        """Restart all processes at once, or each when the one before it listens."""
+        for processes in [self.processes] if at_once else [[process] for process in self.processes]:
+            ports = [int(process.address.rpartition(":")[2]) for process in processes]
+            for process, port in zip(processes, ports, strict=True):
+                os.killpg(process.process, signal.SIGKILL)
+                while is_listening(port):
+                    time.sleep(0.01)
+            self.start(ports)
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex((HOST, port)) == 0
+
+
+def add_stars(edition: "Edition") -> None:
+    """Let visitors star the most popular papers, unless a reused database has stars."""
+    from schedule.following import Agenda, AgendaStar
+
+    if Agenda.objects.exists():
+        return
+    papers = edition.papers.published().order_by("pk")[:STARRED_PAPERS]
+    talks = [paper.presentations.order_by("pk")[0] for paper in papers if paper.presentations.exists()]
+    for number in range(STARRED_PAPERS, 0, -10):
+        agenda = Agenda.objects.create(edition=edition, token_digest=f"bench {number}")
+        stars = [AgendaStar(agenda=agenda, presentation=talk) for talk in talks[:number]]
+        AgendaStar.objects.bulk_create(stars)
 
 
 def sample_addresses() -> dict[str, list[str]]:
@@ -251,6 +345,10 @@ def report_all(morning: Morning, due: int) -> None:
         report(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")
     report("all: median", median(all_milliseconds), "ms")
     report("all: 99 of 100 within", quantiles(all_milliseconds, n=100)[98], "ms", at_most=LIMIT_MS)
+    if len(morning.later_seconds) > 1:
+        later_milliseconds = [second * 1000 for second in morning.later_seconds]
+        report("after the restart: median", median(later_milliseconds), "ms")
+        report("after the restart: 99 of 100 within", quantiles(later_milliseconds, n=100)[98], "ms")
     missed = max(0, due - len(all_milliseconds) - len(morning.refusals) - len(morning.errors))
     report(f"requests of {due:,} answered with 503", len(morning.refusals), "")
     if morning.refusals:

@@ -161,6 +161,7 @@ def problems(values: Mapping[str, Any]) -> list[str]:
         (values["PURGE_METHOD"] not in {"POST", "PURGE"}, "PURGE_METHOD: say POST or PURGE."),
         (values["PAGE_CACHE_STALE_SECONDS"] < 0, "PAGE_CACHE_STALE_SECONDS: cannot be less than 0."),
         (values["SHARED_CACHE_SECONDS"] < 0, "SHARED_CACHE_SECONDS: cannot be less than 0."),
+        (values["WARM_SECONDS"] < 0, "WARM_SECONDS: cannot be less than 0."),
         (purge_header != "" and ": " not in purge_header, "PURGE_HEADER: say “Name: value”."),
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
         (bool(token) and len(token) < MIN_TOKEN_CHARS, f"METRICS_TOKEN: needs {MIN_TOKEN_CHARS} characters."),

@@ -149,6 +149,8 @@ CACHES["imports"] = (
 # new one is rendered, and the seconds for which caches in front of the site may store a page.
 PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
 SHARED_CACHE_SECONDS: int = env.int("SHARED_CACHE_SECONDS", 1)
+# For how many seconds a new process renders the most requested pages before it answers requests.
+WARM_SECONDS: float = env.float("WARM_SECONDS", 0.0)
 PAGE_CACHE_STATES = "conference.cache_lifetimes.read_cache_states"
 # The URL to which invalidated tags are sent, by POST or PURGE, with a header such as "Fastly-Key: …".
 PURGE_URL: str = env.str("PURGE_URL", "")

@@ -22,6 +22,7 @@ django = ReplicaLayer(CharsetLayer(get_wsgi_application()))
 from content.storage.open_database import keep_database_open  # noqa: E402
 from operations.monitoring.wsgi import MonitoringLayer  # noqa: E402
 from pagecache.middleware import PageCache  # noqa: E402
+from website.warming import warm_at_start  # noqa: E402
 
 pages = PageCache(django)
 application = MonitoringLayer(pages)
@@ -33,3 +34,5 @@ get_resolver().url_patterns  # noqa: B018
 # Loaded modules are never freed, so exclude their objects from garbage collection.
 gc.freeze()
 gc.enable()
+
+warm_at_start(pages)

@@ -95,6 +95,19 @@ def test_each_port_of_nginx_is_a_service_with_one_process() -> None:
     )
 
 
+def test_new_processes_render_the_first_pages_within_the_limits_of_a_start() -> None:
+    unit = (DEPLOY / "systemd" / "plenary-web@.service").read_text("utf-8")
+    image, script = (DEPLOY / "Containerfile").read_text("utf-8"), (DEPLOY / "wait-ready").read_text("utf-8")
+    seconds = re.findall(r"WARM_SECONDS=(\d+)$", f"{unit}\n{image}", re.M)
+    rounds, pause = re.findall(r"\{1\.\.(\d+)\}|sleep ([\d.]+)", script)
+    limit = re.search(r"TimeoutStartSec=(\d+)", unit)
+
+    assert seconds == ["10", "10"]
+    assert limit
+    # Loading the program may take three times as long.
+    assert 40 < int(rounds[0]) * float(pause[1]) < int(limit[1])
+
+
 def test_commands_of_units_and_services_exist() -> None:
     text = "\n".join(path.read_text("utf-8") for path in (DEPLOY / "systemd").glob("*.service"))
     text += (DEPLOY / "compose.yaml").read_text("utf-8") + (DEPLOY / "Containerfile").read_text("utf-8")

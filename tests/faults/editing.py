@@ -90,7 +90,7 @@ def main(count: int, seconds: float) -> dict[str, Any]:
     """Run concurrent editors for some seconds; return counts of responses and lost changes."""
     shared_rows = make_program()
     env = {"DATABASE_URL": os.environ["DATABASE_URL"]}
-    with serve(Path(settings.VAR_DIR), workers=2, **env) as site:
+    with serve(Path(settings.VAR_DIR), 2, **env) as site:
         editors = [make_editor(number, site.port, shared_rows) for number in range(count)]
         deadline = time.monotonic() + seconds
         threads = [

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -31,6 +32,7 @@ from tests.processes import (
 )
 
 TIMEOUT_SECONDS = 60.0
+METRICS_TOKEN = 5 * "metrics-"
 SERVER = ["-m", "granian", "--interface", "wsgi", "--host", HOST, "--log-level", "critical"]
 SERVER_OPTIONS = ["--blocking-threads", "4", "website.wsgi:application"]
 
@@ -62,6 +64,15 @@ class Site:
         response_headers = {name.lower(): value for name, value in response.getheaders()}
         return Response(response.status, response_headers, text, time.monotonic() - started)
 
+    def renderings(self) -> int:
+        """Return for how many pages a reader has waited; the server needs `METRICS_TOKEN`."""
+        connection = HTTPConnection(HOST, self.port, timeout=TIMEOUT_SECONDS)
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+        text = connection.getresponse().read().decode()
+        connection.close()
+        match = re.search(r'^plenary_page_cache_total{outcome="miss"} (\d+)', text, re.M)
+        return int(match[1]) if match else 0
+
     def wait_for_status(self, path: str, status: int) -> Response:
         """Repeat a request until it has this status, or until a time limit; return the last response."""
         deadline = time.monotonic() + TIMEOUT_SECONDS
@@ -91,6 +102,14 @@ def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subp
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        # Its workers may end later, and the next server may use the same port.
+        while is_listening(port):
+            time.sleep(0.01)
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex((HOST, port)) == 0
 
 
 INSTALL = """
@@ -109,9 +128,9 @@ def install(folder: Path, **env: str) -> None:
 
 
 @contextmanager
-def serve(folder: Path, workers: int = 1, **env: str) -> Iterator[Site]:
-    """Serve the installation in a folder during the block."""
-    port = free_port()
+def serve(folder: Path, workers: int = 1, port: int = 0, /, **env: str) -> Iterator[Site]:
+    """Serve the installation in a folder during the block, on a free port or on the given one."""
+    port = port or free_port()
     command = [sys.executable, *SERVER, "--port", str(port), "--workers", str(workers), *SERVER_OPTIONS]
     with running(command, port, environment(folder, **env)) as process:
         yield Site(port, process.pid)
