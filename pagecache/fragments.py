@@ -1,6 +1,6 @@
-"""The cache of template fragments, whose keys are the values that they show.
+"""The cache of rendered sessions of a day and papers of a person, whose keys are the values that they show.
 
-After a change, most fragments of a page are unchanged and found in the cache. Fragments need no invalidation,
+After a change, most of these fragments are unchanged and found in the cache. Fragments need no invalidation,
 and a preview cannot leak, since only a caller with the same values gets a fragment.
 """
 
@@ -35,33 +35,24 @@ def fragment_size(markup: bytes) -> int:
 fragments = LRUCache[Hashable, bytes](MAX_BYTES, fragment_size)
 
 
-def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
-    """Render the template with only these values, without a request.
+def render_each_cached(
+    template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
+) -> SafeString:
+    """Render the template for each of the rows, under this name, with the same other values only.
 
     Values are plain values, tuples and named tuples of them, lists, dictionaries, and model instances with
     their fetched relations. Any other kind is a `TypeError`, since its changes could not be noticed.
     """
-    key = template, get_language(), *_comparable_items(values)
-    return mark_safe(_render(template, values, key).decode())
-
-
-def render_each_cached(
-    template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
-) -> SafeString:
-    """Render the template for each of the rows, under this name, with the same other values."""
     common_key = template, get_language(), *_comparable_items(values)
-    fragments_of_rows = [
-        _render(template, {**values, name: row}, (*common_key, (name, comparable_value(row)))) for row in rows
-    ]
-    return mark_safe(b"".join(fragments_of_rows).decode())
-
-
-def _render(template: str, values: Mapping[str, object], key: Hashable) -> bytes:
-    markup = None if settings.DEBUG else fragments.get(key)
-    if markup is None:
-        markup = get_template(template).render(dict(values)).encode()
-        fragments.put(key, markup)
-    return markup
+    parts = []
+    for row in rows:
+        key = *common_key, (name, comparable_value(row))
+        markup = None if settings.DEBUG else fragments.get(key)
+        if markup is None:
+            markup = get_template(template).render({**values, name: row}).encode()
+            fragments.put(key, markup)
+        parts.append(markup)
+    return mark_safe(b"".join(parts).decode())
 
 
 def comparable_value(value: object, ancestors: tuple[int, ...] = ()) -> Hashable:

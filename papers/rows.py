@@ -1,7 +1,7 @@
 """Rows of lists of papers and talks: named tuples, which are fetched for all rows of a list at once.
 
 For a thousand rows, this is ten times as fast as fetching and rendering model instances. Equal rows render
-equally, so `pagecache.fragments` can cache the result.
+equally, so `pagecache.fragments` can cache the result where that pays.
 """
 
 import re

@@ -147,7 +147,6 @@ def grid_context(
     kinds = {slot.session.kind: slot.session.get_kind_display() for slot in grid.slots} if grid else {}
     return {
         "grid": grid,
-        "edition_summary": edition.summary,
         "legend": list(kinds.items()),
         "now_row": grid and grid.row_at(at),
         "now_label": clock_time(at, edition.zone),
@@ -245,7 +244,6 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "talks": listed_talks,
         "choice": choice,
         "posters": poster_page(request, listed_talks) if choice is not None else None,
-        "edition_summary": edition.summary,
         "abstracts": abstracts,
         "notices": notices_about(edition, at, [session]),
         "parts": timetable.blocks(parts),
@@ -302,7 +300,6 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     )
     context = {
         "at": at,
-        "edition_summary": edition.summary,
         "sessions": sessions,
         "unscheduled": posters.unscheduled().by_title().with_credits(at),
         "max_listed_talks": MAX_LISTED_TALKS,

@@ -20,7 +20,7 @@ from conference import page_metadata
 from conference.models import Edition
 from content import languages, licenses, page_paths, times
 from content.querysets import at_or_now
-from pagecache.fragments import render_cached, render_each_cached
+from pagecache.fragments import render_each_cached
 
 register = template.Library()
 
@@ -289,14 +289,12 @@ def digits(number: int, prefix: str) -> str:
 
 
 @register.simple_tag
-def fragment(name: str, **values: object) -> SafeString:
-    """Render the template `name` with these values only, without the context of the page; cached."""
-    return render_cached(name, values)
-
-
-@register.simple_tag
 def fragment_each(template: str, name: str, rows: Iterable[Model], **values: object) -> SafeString:
-    """Render the template for each row, which is in its context as `name`, with the values; cached."""
+    """Render the template for each row, which is in its context as `name`, with the values; cached.
+
+    The template gets nothing else of the page. This pays for long rows of which few change: a day's sessions
+    and a person's papers.
+    """
     return render_each_cached(template, name, rows, values)
 
 

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 
 from conference.models import Edition
-from pagecache.fragments import comparable_value, fragments, render_cached, render_each_cached
+from pagecache.fragments import comparable_value, fragments, render_each_cached
 from tests import factories as make
 
 MARK = "_award_mark.html"
@@ -29,10 +29,10 @@ def _empty() -> Iterator[None]:
 
 
 def test_fragment_of_equal_values_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = render_cached(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    first = render_each_cached(MARK, "name", [Row("Best – 最佳")], {"url": ""})
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    again = render_cached(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    again = render_each_cached(MARK, "name", [Row("Best – 最佳")], {"url": ""})
     assert (again, type(again)) == (first, SafeString)
     assert "Best – 最佳" in again
 
@@ -47,22 +47,15 @@ def test_other_values_and_languages_have_their_own_fragments(monkeypatch: pytest
     monkeypatch.setattr("pagecache.fragments.get_template", load_template)
     for language in ("en", "de", "de"):
         with override(language):
-            render_cached(MARK, {"name": "Best", "url": ""})
+            render_each_cached(MARK, "name", ["Best"], {"url": ""})
 
     assert loaded_names == [MARK, MARK]
-    assert render_cached(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
-
-
-def test_same_values_under_other_names_have_their_own_fragments() -> None:
-    named = render_cached(MARK, {"name": "Best", "url": ""})
-
-    assert "Best" in named
-    assert "Best" not in render_cached(MARK, {"label": "Best", "url": ""})
+    assert render_each_cached(MARK, "name", ["Best"], {"url": "/best/"}).count("/best/") == 1
 
 
 def test_safe_and_unsafe_strings_have_their_own_fragments() -> None:
-    assert render_cached(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
-    assert render_cached(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
+    assert render_each_cached(MARK, "name", [mark_safe("a<b")], {"url": ""}).count("a<b") == 1
+    assert render_each_cached(MARK, "name", ["a<b"], {"url": ""}).count("a&lt;b") == 1
 
 
 @pytest.mark.django_db
@@ -95,15 +88,14 @@ def test_rows_that_refer_to_each_other_are_hashable(edition: Edition) -> None:
 
 def test_mutable_values_are_refused() -> None:
     with pytest.raises(TypeError, match="cannot depend on set"):
-        render_cached(MARK, {"name": {"Best"}})
+        render_each_cached(MARK, "name", [{"Best"}], {"url": ""})
 
 
-def test_fragments_of_rows_equal_the_fragment_of_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fragments_of_rows_are_in_their_order() -> None:
     rows = [Row("Best"), Row("Best <b>")]
-    single_fragments = [render_cached(MARK, {"url": "/a/", "name": row}) for row in rows]
-    monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
+    single_fragments = [render_each_cached(MARK, "name", [row], {"url": "/a/"}) for row in rows]
 
-    assert render_each_cached(MARK, "name", rows, {"url": "/a/"}) == "".join(single_fragments)
+    assert render_each_cached(MARK, "name", reversed(rows), {"url": "/a/"}) == "".join(single_fragments[::-1])
     assert render_each_cached(MARK, "name", [], {"url": "/a/"}) == ""
 
 
