@@ -12,7 +12,7 @@ import django
 from django.conf import settings
 from django.core.management import call_command
 
-LAST_YEAR = 2031
+FIRST_YEAR, LAST_YEAR = 1901, 2031
 MAX_PAPERS = 100_000
 
 
@@ -38,8 +38,8 @@ def generate(
     from exchange.files import Context
     from exchange.formats import program_json
 
-    if not (1 <= papers <= MAX_PAPERS and 1 <= editions <= last_year - 1900 and last_year <= 2100):
-        raise ValueError(f"Ask for 1 to {MAX_PAPERS:,} papers, and for years from 1900 to 2100.")
+    if not (1 <= papers <= MAX_PAPERS and 1 <= editions <= last_year - FIRST_YEAR + 1 and last_year <= 2100):
+        raise ValueError(f"Ask for 1 to {MAX_PAPERS:,} papers, and for years from {FIRST_YEAR} to 2100.")
     folder = into or settings.VAR_DIR / "generated"
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -60,7 +60,7 @@ def load(path: Path) -> None:
 
 def fill(papers: int, editions: int = 1, seed: int = 1) -> None:
     """Generate a program and import it."""
-    for path in generate(papers, editions, seed):
+    for path in generate(papers, editions, seed, max(LAST_YEAR, FIRST_YEAR + editions - 1)):
         load(path)
 
 

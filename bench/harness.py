@@ -1,6 +1,7 @@
 """Common code of the benchmarks: databases with a synthetic program, servers, results with budgets."""
 
 import argparse
+import math
 import os
 import platform
 import re
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import linear_regression, median
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
@@ -39,14 +41,21 @@ UNCACHED_SITE = "website.wsgi:django"
 def report(
     name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
 ) -> None:
-    """Print a result as a row of the table, with its budget, if any, and whether it misses that."""
+    """Print a result as a row of the table, with its budget, if any, and the reference loop after it."""
     budget = ""
     if at_most is not None:
         budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
     elif at_least is not None:
         budget = f"at least {at_least:g}{' MISSED' if value < at_least else ''}"
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    print(f"| {name} | {f'{number} {unit}'.strip()} | {budget} |", flush=True)
+    row = name, f"{number} {unit}".strip(), budget, f"{reference_ms():.0f} ms"
+    print(f"| {' | '.join(row)} |", flush=True)
+
+
+def growth_exponent(figures: Mapping[int, float]) -> float:
+    """Return the exponent of figures by size: 0 if they don't grow, 1 if they grow as the size does."""
+    sizes = [math.log(size) for size in figures]
+    return linear_regression(sizes, [math.log(figure) for figure in figures.values()]).slope
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -63,7 +72,19 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
 def program(
     bench: str, options: argparse.Namespace, fill: Callable[[int], object] | None = None
 ) -> Iterator[Path]:
-    """Set Django up with a database that has a program, and begin the table; yield a temporary folder.
+    """Set Django up with a database that has a program, and begin the table; yield a temporary folder."""
+    with database(options, fill) as folder:
+        from django.db import connection
+
+        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
+        print(f"# {bench}, {connection.vendor}, {options.papers:,} papers, {machine}\n")
+        print("| what | measured | budget | reference loop |\n|---|---|---|---|", flush=True)
+        yield folder
+
+
+@contextmanager
+def database(options: argparse.Namespace, fill: Callable[[int], object] | None = None) -> Iterator[Path]:
+    """Set Django up with a database that has a program; yield a temporary folder.
 
     `fill` fills an empty database with the given number of papers, by default with a synthetic program.
     """
@@ -77,7 +98,6 @@ def program(
 
         django.setup()
         from django.core.management import call_command
-        from django.db import connection
 
         from bench import generate
         from conference.models import Edition
@@ -90,10 +110,6 @@ def program(
             (fill or generate.fill)(options.papers)
         # Autovacuum does this some minutes after an import.
         analyze()
-        machine = f"{os.cpu_count()} cores, CPython {platform.python_version()}"
-        print(f"# {bench}, {connection.vendor}, {options.papers:,} papers, {machine}\n")
-        print("| what | measured | budget |\n|---|---|---|", flush=True)
-        report("reference loop", measure(reference_loop), "ms")
         yield Path(folder)
 
 
@@ -125,6 +141,7 @@ class Sample:
             "list of papers": lambda: f"{root}papers/",
             "list of people": lambda: "/people/",
             "search": lambda: f"{root}search/?q=learning",
+            "search of all years": lambda: "/search/?q=learning",
             "home page": lambda: root,
         }
 
@@ -178,8 +195,13 @@ def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -
     return (cpu_seconds() - start) * 1000
 
 
+def reference_ms() -> float:
+    """Return the CPU milliseconds of the reference loop, which show how fast the machine is at the moment."""
+    return median(measure(reference_loop) for _ in range(3))
+
+
 def reference_loop() -> None:
-    """Do the same work in each run, which shows how fast the machine is at the moment."""
+    """Do the same work in each run."""
     counts: dict[str, int] = {}
     for number in range(200_000):
         word = f"w{number % 5_000}"

@@ -6,7 +6,6 @@ is emptied before each size.
 """
 
 import json
-import math
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import generate
-from bench.harness import cpu_seconds, parser, program, report
+from bench.harness import cpu_seconds, growth_exponent, parser, program, report
 
 SIZES = (600, 6_000, 60_000)
 # The budgets of the middle size, of growth, and of the memory of any size.
@@ -35,10 +34,8 @@ def main() -> None:
             (path,) = in_process(generate_file, papers, folder)
             first_times[papers] = measure_size(papers, path)
             path.unlink()
-    small, *_, large = sorted(first_times) if len(first_times) > 1 else (0, 0)
-    if large:
-        exponent = math.log(first_times[large] / first_times[small]) / math.log(large / small)
-        report(f"growth of the first import: exponent, {small:,} to {large:,}", exponent, "", MAX_EXPONENT)
+    if len(first_times) > 1:
+        report("growth of the first import: exponent", growth_exponent(first_times), "", MAX_EXPONENT)
 
 
 def measure_size(papers: int, path: Path) -> float:

@@ -116,6 +116,6 @@ def test_only_people_clash(tmp_path: Path) -> None:
     [{"papers": 0}, {"papers": 600, "editions": 0}, {"papers": 100_001}, {"papers": 600, "last_year": 2200}],
 )
 def test_invalid_numbers_are_rejected(numbers: dict[str, int], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Ask for 1 to 100,000 papers, and for years from 1900 to 2100"):
+    with pytest.raises(ValueError, match="Ask for 1 to 100,000 papers, and for years from 1901 to 2100"):
         generate(**numbers, into=tmp_path)
     assert list(tmp_path.iterdir()) == []
