@@ -62,6 +62,8 @@ WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse",
 # The exponent of a uniform random number, which makes some pages more popular.
 SKEW = 4
 STARRED_PAPERS = 200
+# What nginx logs for answers that it has stored, renewed in the background or not.
+STORED = ("HIT", "STALE", "UPDATING")
 METRICS_TOKEN = 5 * "metrics-"
 # Shares of requests in percent.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
@@ -166,7 +168,8 @@ class Morning:
                 with urlopen(address, timeout=PATIENCE_SECONDS) as response:  # noqa: S310
                     page = response.read().decode()
             except (OSError, http.client.HTTPException) as error:
-                self.errors.append(f"{address}: {error}")
+                if getattr(error, "code", None) != http.client.SERVICE_UNAVAILABLE:
+                    self.errors.append(f"{address}: {error}")
                 continue
             # The address of a paper changes with its title, and the old one redirects.
             address = response.url
@@ -213,9 +216,12 @@ def main() -> None:
             crowd.join()
             morning.ended.set()
             renderings = site.renderings()
+            log = (folder / "nginx" / "access.log").read_text()
+            stored = [status in STORED for status in re.findall(r'"cache":"(\w*)"', log)]
             for thread in threads:
                 thread.join()
         report_all(morning, arguments.seconds * arguments.rate)
+        report(f"requests of {len(stored):,} that nginx answered with stored pages", sum(stored), "")
         report("renderings that readers waited for since the last start", renderings, "")
 
 

@@ -56,13 +56,14 @@ def interned_header(name: str, value: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=500)
-def cache_control(shared_seconds: int, error_seconds: int = 0) -> str:
+def cache_control(shared_seconds: int, stale_seconds: int = 0) -> str:
     """Return the Cache-Control header: browsers always revalidate, shared caches after `shared_seconds`.
 
-    They may serve the response for `error_seconds` longer while the site does not answer.
+    They may serve the response for `stale_seconds` longer while they ask for a new one, or for a second, and
+    while the site does not answer.
     """
-    stale_seconds = f"stale-while-revalidate=1, stale-if-error={error_seconds}"
-    return f"public, max-age=0, s-maxage={shared_seconds}, {stale_seconds}"
+    stale = f"stale-while-revalidate={max(stale_seconds, 1)}, stale-if-error={stale_seconds}"
+    return f"public, max-age=0, s-maxage={shared_seconds}, {stale}"
 
 
 @dataclass(slots=True)
@@ -166,8 +167,8 @@ class CacheEntry:
         if not is_current:
             return cache_control(min(settings.SHARED_CACHE_SECONDS, STALE_SHARED_SECONDS))
         remaining = max(0, int(self.expires - clock.now()))
-        error_seconds = int(settings.PAGE_CACHE_STALE_SECONDS)
-        return cache_control(min(settings.SHARED_CACHE_SECONDS, remaining), error_seconds)
+        stale_seconds = int(settings.PAGE_CACHE_STALE_SECONDS)
+        return cache_control(min(settings.SHARED_CACHE_SECONDS, remaining), stale_seconds)
 
     def _write_headers(self, encoding: str, length: int) -> tuple[Headers, Headers]:
         conditions = [

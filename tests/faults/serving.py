@@ -80,6 +80,12 @@ class Site:
             time.sleep(0.1)
         return response
 
+    def kill(self) -> None:
+        """Kill the server and its workers, and wait until they do not listen."""
+        os.killpg(self.process, signal.SIGKILL)
+        while is_listening(self.port):
+            time.sleep(0.01)
+
     def process_ids(self) -> list[int]:
         """Return the ids of the server's process and its workers."""
         result = subprocess.run(
