@@ -69,7 +69,7 @@ def measure_pages(address: str | None, papers: int, editions: int) -> dict[str, 
 
 
 def report_growth(unit: str, measurements: Mapping[int, Mapping[str, Figure]]) -> None:
-    """Print milliseconds, with queries and reference loop, by size, and the exponent of their growth.
+    """Print milliseconds, with queries and reference loop, by size, and the exponent of their last step.
 
     Milliseconds are divided by those of the loop first: the machine may be busier during one of the sizes.
     """

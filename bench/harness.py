@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import linear_regression, median
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import Request, urlopen
 
@@ -53,9 +53,12 @@ def report(
 
 
 def growth_exponent(figures: Mapping[int, float]) -> float:
-    """Return the exponent of figures by size: 0 if they don't grow, 1 if they grow as the size does."""
-    sizes = [math.log(size) for size in figures]
-    return linear_regression(sizes, [math.log(figure) for figure in figures.values()]).slope
+    """Return the exponent between the two largest sizes: 0 without growth, 1 if figures grow as sizes do.
+
+    Fixed costs hide the growth between small sizes.
+    """
+    small, large = sorted(figures)[-2:]
+    return math.log(figures[large] / figures[small]) / math.log(large / small)
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
@@ -117,7 +120,8 @@ def database(options: argparse.Namespace, fill: Callable[[int], object] | None =
 class Sample:
     """Related rows of the largest edition. The pages of all show `paper`, apart from that of `talks`.
 
-    `paper` is one by the person with the most papers; `neighbor` is another paper of its poster session.
+    `paper` is one by the person with the most papers, among those with a poster; `neighbor` is another paper
+    of its poster session.
     """
 
     edition: "Edition"
@@ -155,8 +159,9 @@ def sample() -> Sample:
     from schedule.models import Presentation, Session
 
     edition = Edition.objects.published().annotate(size=Count("papers")).order_by("-size", "-year")[0]
-    person = Person.objects.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
     posters = Presentation.objects.filter(edition=edition, kind="poster", paper__status="published")
+    authors = Person.objects.filter(pk__in=posters.values("paper__authorships__person"))
+    person = authors.annotate(size=Count("authorships")).order_by("-size", "pk")[0]
     poster = posters.filter(paper__authorships__person=person).order_by("pk")[0]
     neighbors = posters.filter(session=poster.session).exclude(pk=poster.pk).order_by("pk")
     talks = Session.objects.published().filter(edition=edition, kind="oral")
