@@ -9,7 +9,7 @@ import pytest
 
 from tests.deploy.test_nginx import NGINX, Proxy, write_configuration
 from tests.faults.serving import METRICS_TOKEN, Site, install, serve
-from tests.processes import free_port
+from tests.processes import free_port, manage
 
 pytestmark = pytest.mark.skipif(
     not Path(NGINX).exists(), reason="nginx is not installed (apt-get install nginx)"
@@ -35,6 +35,34 @@ def test_new_process_answers_with_rendered_pages(folder: Path) -> None:
 
         assert statuses == [200] * len(WARMED)
         assert (renderings, other_status, site.renderings()) == (0, 200, 1)
+
+
+def test_command_lets_the_running_site_render_its_pages(folder: Path) -> None:
+    with serve(folder, METRICS_TOKEN=METRICS_TOKEN, SITE_URL=SITE_URL) as site:
+        address = f"http://127.0.0.1:{site.port}"
+        result = manage(folder, "warm --pages 12 --address", address, SITE_URL=SITE_URL)
+        renderings = site.renderings()
+        statuses = [site.request(path).status for path in WARMED]
+
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith("12 pages in ")
+        assert (renderings, statuses, site.renderings()) == (12, [200] * len(WARMED), 12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--edition 1999", "There is no public edition “1999”."),
+        ("--pages 0", "--pages: say 1 or more."),
+        ("--address here", "“here” is no address: write it as http://127.0.0.1:8000."),
+        ("--address http://127.0.0.1:1", "http://127.0.0.1:1 does not answer: "),
+    ],
+)
+def test_command_says_what_is_wrong(folder: Path, arguments: str, message: str) -> None:
+    result = manage(folder, f"warm {arguments} --skip-checks")
+
+    assert result.returncode == 1
+    assert message in result.stderr
 
 
 @pytest.fixture
