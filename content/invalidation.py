@@ -1,4 +1,4 @@
-"""The cache tags that each change of content invalidates, as rows of one small table.
+"""The cache tags that each change of content invalidates, and the tables that it changes, in one small table.
 
 An edition's revision is advanced under a row lock, so its rows appear in the order of their revisions:
 a reader of a revision finds all rows up to it.
@@ -6,6 +6,7 @@ a reader of a revision finds all rows up to it.
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from textwrap import wrap
 from typing import ClassVar
 
 from django.db import models
@@ -24,16 +25,22 @@ EDITIONS_TAG = "editions"
 PAPER_PREFIX = "paper:"
 TITLE_PREFIX = "title:"
 SITE_KEY = 0
+# Rows with this prefix name a changed table and its columns. No response has them as tags.
+ROWS_PREFIX = "rows:"
+MAX_TAG_CHARS = 150
 
 
 class Invalidation(models.Model):
-    """One cache tag, invalidated by one change of an edition or, with the key 0, of the site."""
+    """One cache tag, invalidated by one change of an edition or, with the key 0, of the site.
+
+    Or, with `ROWS_PREFIX`, a table and columns of it that the change wrote.
+    """
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
     edition_key = models.PositiveBigIntegerField()
     revision = models.PositiveBigIntegerField()
-    tag = models.CharField(max_length=150)
+    tag = models.CharField(max_length=MAX_TAG_CHARS)
     # `changed_at` of the edition at this revision. It differs if a restored database counts the number again.
     at = models.DateTimeField(db_index=True)
 
@@ -67,19 +74,29 @@ def title_tag(uid: str) -> str:
     return f"{TITLE_PREFIX}{uid}"
 
 
-def is_tag_of_papers(tag: str, slug: str) -> bool:
-    """Return whether a tag concerns texts of papers of this edition alone."""
-    return tag == papers_tag(slug) or tag.startswith((PAPER_PREFIX, TITLE_PREFIX))
+def record(
+    edition_key: int, revision: int, at: datetime, tags: Iterable[str], changed: Iterable[str] = ()
+) -> list[str]:
+    """Store the tags that a change invalidates, and return them.
 
-
-def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:
-    """Store the tags that a change invalidates, and return them."""
+    `changed` are tables, each with columns unless rows were added or deleted (`content.changed.reads`).
+    """
     sorted_tags = sorted({*tags})
-    rows = [Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in sorted_tags]
+    stored = [*sorted_tags, *rows_tags(changed)]
+    rows = [Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in stored]
     Invalidation.objects.bulk_create(rows, batch_size=BATCH_ROWS)
     if revision % PRUNE_EVERY == 0:
         prune(at)
     return sorted_tags
+
+
+def rows_tags(changed: Iterable[str]) -> Iterable[str]:
+    """Return the changed tables in the form in which they are stored, long lists of columns in several."""
+    for change in sorted(changed):
+        table, _, columns = change.partition(" ")
+        prefix = f"{ROWS_PREFIX}{table}"
+        lines = wrap(columns, MAX_TAG_CHARS - len(prefix) - 1, break_long_words=False)
+        yield from (f"{prefix} {line}" for line in lines) if columns else (prefix,)
 
 
 def prune(now: datetime) -> None:
@@ -93,6 +110,31 @@ def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) 
     Return `None` if they are unknown: rows were pruned, or `old_at` is not the time of revision `old` in this
     database, as after a restore. One query.
     """
+    stored = _stored_between(edition_key, old, new, old_at)
+    if stored is None:
+        return None
+    return {tag for tags in stored.values() for tag in tags if not tag.startswith(ROWS_PREFIX)}
+
+
+def changed_between(edition_key: int, old: int, new: int, old_at: datetime | None) -> set[str] | None:
+    """Return the tables that the changes after revision `old`, up to `new`, wrote, as `record()` gets them.
+
+    Return `None` if they are unknown, for one of the changes at least. One query.
+    """
+    stored = _stored_between(edition_key, old, new, old_at)
+    changed: set[str] = set()
+    for tags in (stored or {}).values():
+        rows = {tag.removeprefix(ROWS_PREFIX) for tag in tags if tag.startswith(ROWS_PREFIX)}
+        if not rows:
+            return None
+        changed |= rows
+    return changed if stored is not None else None
+
+
+def _stored_between(
+    edition_key: int, old: int, new: int, old_at: datetime | None
+) -> dict[int, set[str]] | None:
+    """Return what is stored for each revision after `old`, up to `new`."""
     rows = Invalidation.objects.filter(edition_key=edition_key, revision__gte=old, revision__lte=new)
     tags_by_revision: dict[int, set[str]] = {}
     moments: dict[int, datetime] = {}
@@ -102,4 +144,4 @@ def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) 
     is_same_history = old_at is None or moments.get(old) == old_at
     if not is_same_history or any(number not in tags_by_revision for number in range(old + 1, new + 1)):
         return None
-    return {tag for number, tags in tags_by_revision.items() if number > old for tag in tags}
+    return {number: tags for number, tags in tags_by_revision.items() if number > old}

@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 from content import deletion, revision
 from content.changed import stamping
-from content.history import ChangeSet, RowChange, ShownChange, recording
+from content.history import ChangeSet, RowChange, ShownChange, changed_rows, recording
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, is_ordered, lock_owners_to_save
 from content.publicity.rules import PublicWhen
@@ -24,6 +24,7 @@ from content.row_values import (
     read_values,
     recorded_fields,
     related_model,
+    to_json_value,
     values_in_memory,
 )
 from content.unreleased.worker_report import WorkerReport
@@ -127,6 +128,7 @@ class Content(models.Model):
                     self, [name for name in before if name in recorded_fields(type(self))]
                 )
                 log.record_changed(type(self), self.pk, before, after, edition)
+                changed_rows.add_columns(self._meta.label_lower, self._changed_derived_fields(before))
                 self._close_gap(before)
                 if changed <= {*self.descriptive_fields}:
                     tags = self.cache_tags(changed) or None
@@ -141,6 +143,10 @@ class Content(models.Model):
         names = before.keys() & recorded_fields(type(self)).keys()
         after = values_in_memory(self, names)
         return {name for name in names if before[name] != after[name]}
+
+    def _changed_derived_fields(self, before: Values) -> set[str]:
+        names = before.keys() & {*self.derived_fields}
+        return {name for name in names if before[name] != to_json_value(getattr(self, name))}
 
     def _tied_editions(self, before: Values | None) -> set[int]:
         """Return the editions that the row connected with its own before the change."""
@@ -173,7 +179,7 @@ class Content(models.Model):
             return None
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
-        selected = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
+        selected = {*names, *owner_fields(type(self)), *self.derived_fields} - self.get_deferred_fields()
         if update_fields is None:
             selected.update(date_columns(type(self)))
         # This weaker lock still allows new foreign keys to the row.

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from content import deletion, preview_context, revision
 from content.changed import stamping
-from content.history import recording
+from content.history import changed_rows, recording
 from content.preview_context import GATES
 from content.row_values import (
     PARKED_FROM,
@@ -157,6 +157,8 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             tied_editions = revision.editions_tied_to([self.model], editions)
             stamping.stamp_losing(log, self.model, before, kwargs.keys())
             count = super().update(**kwargs)
+            names = {self.model._meta.get_field(name).name for name in kwargs}
+            changed_rows.add_columns(self.model._meta.label_lower, names)
             if before:
                 self._record_changes(log, before, kwargs, editions)
             if count and self.model.advances_revision:

@@ -21,6 +21,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from content import invalidation
+from content.changed import reads
 from content.editions import get_edition_model
 from content.history import changed_rows
 from content.invalidation import MAX_TAGS_PER_CHANGE, SITE_KEY, SITE_TAG
@@ -104,13 +105,14 @@ def _advance_editions(
     rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | editions_showing(keys))
     rows.update(**next_revision_values(now))
     invalidated_tags: list[str] = []
+    changed = {*reads.describe(changed_rows.current())}
     columns = ("pk", "slug", "revision", "changed_at")
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
         changed_rows.add_revision(key, revision)
         tags = [invalidation.edition_tag(slug)]
         if changed_tags and len(changed_tags) <= MAX_TAGS_PER_CHANGE:
             tags = [*changed_tags, invalidation.papers_tag(slug)]
-        invalidated_tags += invalidation.record(key, revision, changed_at, tags)
+        invalidated_tags += invalidation.record(key, revision, changed_at, tags, changed)
     return invalidated_tags
 
 
@@ -204,25 +206,24 @@ def collect() -> Iterator[None]:
         advance([key for key, edition_tags in tags_by_edition.items() if edition_tags == tags], tags)
 
 
-def only_texts_changed(edition: "Edition", since: tuple[int, datetime]) -> bool:
-    """Return whether only descriptive fields of papers, such as titles and abstracts, changed since then.
+def is_affected(names: Collection[str], edition: "Edition", since: tuple[int, datetime]) -> bool:
+    """Return whether a value that read these names then may differ by now (`content.changed.reads`).
 
     `since` are an earlier revision of the edition and its time. One query for each pair of revisions.
     """
-    return _only_texts_changed(edition.pk, edition.slug, since, (edition.revision, edition.changed_at))
+    return reads.is_affected(
+        names, _changed_between(edition.pk, since, (edition.revision, edition.changed_at))
+    )
 
 
 @lru_cache(COMPARED_REVISIONS)
-def _only_texts_changed(
-    edition: int, slug: str, old: tuple[int, datetime], new: tuple[int, datetime]
-) -> bool:
-    tags = invalidation.tags_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
-    return tags is not None and all(invalidation.is_tag_of_papers(tag, slug) for tag in tags)
+def _changed_between(edition: int, old: tuple[int, datetime], new: tuple[int, datetime]) -> set[str] | None:
+    return invalidation.changed_between(edition, old[0], new[0], old[1]) if old[0] < new[0] else None
 
 
 def forget_comparisons() -> None:
     """Forget which revisions were compared."""
-    _only_texts_changed.cache_clear()
+    _changed_between.cache_clear()
 
 
 def is_locked() -> bool:
@@ -232,6 +233,11 @@ def is_locked() -> bool:
 
 def current(edition: int | None) -> Revision:
     """Return the revision of an edition, or of the site alone. Two short queries."""
+    with reads.ignored():
+        return _read(edition)
+
+
+def _read(edition: int | None) -> Revision:
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)
     if edition is None:
         return Revision(0, site.revision, site.changed_at)

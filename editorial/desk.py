@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from content import preview_context, revision
+from content.changed import reads
 from content.models import Content
 from editorial.current_edition import LIST_FILTER, format_moment
 from pagecache.lru import LRUCache
@@ -51,6 +52,8 @@ class RowCount:
     lookup: str = "edition"
     edition_parameter: str = LIST_FILTER
     position: int = 50
+    # Columns that counting reads for texts alone, such as titles.
+    only_shown: frozenset[str] = frozenset()
     # Returns text about the counted rows, such as their names.
     details: Callable[[Edition], str] | None = None
 
@@ -148,20 +151,23 @@ class ContentCounts:
 
     def __init__(self, edition: Edition) -> None:
         self.edition = edition
-        self._counts: dict[RowCount, int] = {}
+        # Each count with the tables and columns that it was read from.
+        self._counts: dict[RowCount, tuple[int, frozenset[str]]] = {}
 
     def __getitem__(self, line: RowCount) -> int:
         if not issubclass(line.model, Content):
             return line.count(self.edition)
         if line not in self._counts:
-            self._counts[line] = line.count(self.edition)
-        return self._counts[line]
+            with reads.noted() as names:
+                count = line.count(self.edition)
+            self._counts[line] = count, frozenset(names - line.only_shown)
+        return self._counts[line][0]
 
-    def take_over(self, earlier: ContentCounts) -> None:
-        """Take over the counts of rows without descriptive texts."""
-        for line, count in earlier._counts.items():
-            if issubclass(line.model, Content) and not line.model.descriptive_fields:
-                self._counts[line] = count
+    def take_over(self, earlier: CachedCounts, edition: Edition) -> None:
+        """Take over those counts that no change up to the edition's revision affects."""
+        for line, (count, names) in earlier.counts._counts.items():
+            if not revision.is_affected(names, edition, earlier.state):
+                self._counts[line] = count, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,7 @@ _cached_counts: LRUCache[Hashable, CachedCounts] = LRUCache(CACHED_EDITIONS, siz
 def content_counts(edition: Edition) -> ContentCounts:
     """Return the counts of public content, cached until the revision changes. Two queries.
 
-    After changes of texts alone, only rows that have such texts, papers, are counted again.
+    After a change of the edition alone, only lines that read what has changed are counted again.
     """
     stored = type(edition)._base_manager.only("slug", "revision", "changed_at").get(pk=edition.pk)
     site = revision.current(None)
@@ -187,8 +193,8 @@ def content_counts(edition: Edition) -> ContentCounts:
     entry = _cached_counts.get(key)
     if entry is None or entry.site != site or entry.state != state:
         counts = ContentCounts(edition)
-        if entry is not None and entry.site == site and revision.only_texts_changed(stored, entry.state):
-            counts.take_over(entry.counts)
+        if entry is not None and entry.site == site:
+            counts.take_over(entry, stored)
         entry = CachedCounts(site, state, counts)
         _cached_counts.put(key, entry)
     return entry.counts

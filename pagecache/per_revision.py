@@ -1,8 +1,7 @@
 """Cache of function results per revision of an edition.
 
-A cached value is discarded when the edition's revision, its published parts, its time zone or the hour at
-which its days start change. It is kept over changes of the descriptive fields of papers, such as titles and
-abstracts, which no cached value may contain.
+A cached value is discarded when the edition, its published parts, or anything that it read from the database
+changes. It is kept over changes of other tables and columns.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import get_language
 
+from content.changed import reads
 from content.querysets import at_or_now, public_parts
-from content.revision import forget_comparisons, only_texts_changed
+from content.revision import forget_comparisons, is_affected
 from pagecache.lru import LRUCache
 
 if TYPE_CHECKING:
@@ -26,10 +26,14 @@ _caches: list[LRUCache[Hashable, Any]] = []
 
 
 class Entry[T](NamedTuple):
-    """A value, the revision of its edition, and the other facts for which it was computed."""
+    """A value, the revision of its edition, and the other facts for which it was computed.
+
+    `names` are the tables and columns that it was read from.
+    """
 
     revision: tuple[int, datetime]
     others: tuple[object, ...]
+    names: frozenset[str]
     value: T
 
 
@@ -62,15 +66,18 @@ def cached_per_revision[T](
             revision = edition.revision, edition.changed_at
             entry = cache.get(key)
             if entry is not None and entry.revision != revision:
-                if not only_texts_changed(edition, entry.revision):
+                if is_affected(entry.names, edition, entry.revision):
                     entry = None
                 elif not is_dated:
                     entry = entry._replace(revision=revision)
                     cache.put(key, entry)
             if entry is None or entry.others != others(edition, entry.revision[1], now):
-                value = function(edition, now, *values)
-                entry = Entry(revision, others(edition, edition.changed_at, now), value)
+                with reads.noted() as names:
+                    value = function(edition, now, *values)
+                entry = Entry(revision, others(edition, edition.changed_at, now), frozenset(names), value)
                 cache.put(key, entry)
+            else:
+                reads.add(entry.names)
             return entry.value
 
         def others(edition: "Edition", changed_at: datetime, now: datetime) -> tuple[object, ...]:

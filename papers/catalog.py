@@ -90,13 +90,13 @@ class PaperNumbers:
     """The index of each paper in the bitmaps."""
 
     def __init__(self, papers: Sequence[ListedPaper]) -> None:
-        self._index_by_key = {paper.key: index for index, paper in enumerate(papers)}
+        self.index_by_key = {paper.key: index for index, paper in enumerate(papers)}
 
     def bits(self, keys: Iterable[int]) -> int:
         """Return the bitmap of the papers with these primary keys. Unknown keys are ignored."""
-        count = len(self._index_by_key)
+        count = len(self.index_by_key)
         bitmap = bytearray(count // 8 + 1)
-        for index in map(self._index_by_key.get, keys, repeat(count)):
+        for index in map(self.index_by_key.get, keys, repeat(count)):
             bitmap[index >> 3] |= 1 << (index & 7)
         return int.from_bytes(bitmap, "little") & ((1 << count) - 1)
 
@@ -117,10 +117,18 @@ class PaperNumbers:
 # Queries
 
 
-def listed_papers(edition: Edition, at: datetime) -> list[ListedPaper]:
-    """Return the public papers by title. One query."""
-    rows = edition.papers.published(at).by_title().values_list("pk", "uid", "topic__slug", "track")
-    return [ListedPaper(key, uid, topic or "", track) for key, uid, topic, track in rows]
+@cached_per_revision(CACHED_EDITIONS)
+def listed_papers(edition: Edition, at: datetime) -> tuple[list[ListedPaper], PaperNumbers]:
+    """Return the public papers in an order that no title changes, and their numbers. One query."""
+    rows = edition.papers.published(at).order_by("pk").values_list("pk", "uid", "topic__slug", "track")
+    papers = [ListedPaper(key, uid, topic or "", track) for key, uid, topic, track in rows]
+    return papers, PaperNumbers(papers)
+
+
+@cached_per_revision(CACHED_EDITIONS)
+def keys_by_title(edition: Edition, at: datetime) -> list[int]:
+    """Return the primary keys of the public papers by title. One query."""
+    return [*edition.papers.published(at).by_title().values_list("pk", flat=True)]
 
 
 def papers_by_institution(edition: Edition) -> Members[str]:
@@ -160,11 +168,13 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     return sorted(talks, key=attrgetter("start", "session"))
 
 
-# The choices of each facet
+# The choices of each facet. Those that are read from one table are kept while others change.
 
 
-def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choices:
+@cached_per_revision(CACHED_EDITIONS)
+def topic_choices(edition: Edition, at: datetime) -> Choices:
     """Return the topics in order, each before its subtopics. A topic includes their papers."""
+    papers, numbers = listed_papers(edition, at)
     rows = edition.topics.values_list("slug", "name", "parent__slug")
     topics = {slug: (name, parent or "") for slug, name, parent in rows}
     bits = dict.fromkeys(topics, 0)
@@ -193,6 +203,67 @@ def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
 
+@cached_per_revision(CACHED_EDITIONS)
+def award_choices(edition: Edition, at: datetime) -> Choices:
+    _papers, numbers = listed_papers(edition, at)
+    awards = group_values(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
+    return numbers.choices(awards, itemgetter(0), itemgetter(1))
+
+
+@cached_per_revision(CACHED_EDITIONS)
+def institution_choices(edition: Edition, at: datetime) -> Choices:
+    """Return the institutions without names, which may change without a new revision of the edition."""
+    _papers, numbers = listed_papers(edition, at)
+    return numbers.choices(papers_by_institution(edition), label=lambda _slug: "")
+
+
+@cached_per_revision(CACHED_EDITIONS)
+def material_choices(edition: Edition, at: datetime) -> Choices:
+    _papers, numbers = listed_papers(edition, at)
+    materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
+    return numbers.choices({kind: materials[kind] for kind in MATERIAL_KINDS}, label=labels.__getitem__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledPapers:
+    """The choices of facets of talks, the first start and board of each paper, and those with recordings."""
+
+    facets: dict[str, Choices]
+    starts: Mapping[int, datetime]
+    boards: Mapping[int, Board]
+    recorded: int
+
+
+@cached_per_revision(CACHED_EDITIONS)
+def scheduled_papers(edition: Edition, at: datetime) -> ScheduledPapers:
+    _papers, numbers = listed_papers(edition, at)
+    talks = paper_talks(edition, at)
+    days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
+    papers_by_day = group_values((days[talk.start], talk.paper) for talk in talks if talk.start in days)
+    sessions = group_values((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
+    rooms = group_values((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
+    facets = {
+        "kind": kind_choices(talks, numbers),
+        "day": numbers.choices(papers_by_day, date.isoformat, lazy(times.short_day, str)),
+        "room": numbers.choices({room: rooms[room] for room in sorted(rooms)}, itemgetter(1), itemgetter(2)),
+        "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
+    }
+    starts = {talk.paper: talk.start for talk in reversed(talks)}
+    boards = group_values((talk.paper, natural_sort_key(talk.board)) for talk in talks if talk.board)
+    recorded = numbers.bits(talk.paper for talk in talks if talk.is_recorded)
+    return ScheduledPapers(facets, starts, {paper: min(labels) for paper, labels in boards.items()}, recorded)
+
+
+def with_recordings(choices: Choices, recorded: int) -> Choices:
+    """Return the choices of materials, in which a recording of a talk counts as a video of its paper."""
+    videos = choices["video"].bits if "video" in choices else 0
+    if not (videos | recorded):
+        return choices
+    video = FacetValue("video", dict[str, Any](Material.Kind.choices)["video"], videos | recorded)
+    all_choices = {**choices, "video": video}
+    return {kind: all_choices[kind] for kind in MATERIAL_KINDS if kind in all_choices}
+
+
 # The catalog
 
 
@@ -208,7 +279,7 @@ class Catalog:
 
     @property
     def all_papers(self) -> int:
-        return (1 << len(self.papers)) - 1
+        return (1 << len(self.numbers.index_by_key)) - 1
 
     @property
     def has_boards(self) -> bool:
@@ -233,8 +304,9 @@ class Catalog:
 
         `ranks` maps keys to ranks of relevance. Papers without a rank follow by title.
         """
-        digits = f"{bits:0{len(self.papers)}b}"[::-1]
-        papers = [paper for paper, digit in zip(self.papers, digits, strict=False) if digit == "1"]
+        indexes = self.numbers.index_by_key
+        digits = f"{bits:0{len(indexes)}b}"[::-1]
+        papers = [paper for paper in self.papers if digits[indexes[paper.key]] == "1"]
         if sort != "title":
             papers.sort(key=self._sort_key(sort, seed, ranks or {}))
         if by == "topic":
@@ -256,33 +328,21 @@ class Catalog:
 
 @cached_per_revision(CACHED_EDITIONS)
 def catalog(edition: Edition, at: datetime) -> Catalog:
-    """Return the catalog of an edition. Seven queries after a change."""
-    papers = listed_papers(edition, at)
-    numbers = PaperNumbers(papers)
-    talks = paper_talks(edition, at)
-    awards = group_values(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
+    """Return the catalog of an edition. Eight queries if all of it has changed."""
+    papers, numbers = listed_papers(edition, at)
     tracks = group_values((paper.track, paper.key) for paper in papers if paper.track)
-    days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
-    papers_by_day = group_values((days[talk.start], talk.paper) for talk in talks if talk.start in days)
-    sessions = group_values((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
-    rooms = group_values((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
-    materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
-    # A recording of a talk counts as a video of its paper.
-    videos = [*materials["video"], *(talk.paper for talk in talks if talk.is_recorded)]
-    papers_by_kind = {kind: videos if kind == "video" else materials[kind] for kind in MATERIAL_KINDS}
+    talks = scheduled_papers(edition, at)
     facets = {
-        "topic": topic_choices(edition, papers, numbers),
+        "topic": topic_choices(edition, at),
         "track": numbers.choices({track: tracks[track] for track in sorted(tracks)}),
-        "kind": kind_choices(talks, numbers),
-        "award": numbers.choices(awards, itemgetter(0), itemgetter(1)),
-        "day": numbers.choices(papers_by_day, date.isoformat, lazy(times.short_day, str)),
-        "room": numbers.choices({room: rooms[room] for room in sorted(rooms)}, itemgetter(1), itemgetter(2)),
-        "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
-        # Names are not cached, because they may change without a new revision of the edition.
-        "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
-        "has": numbers.choices(papers_by_kind, label=labels.__getitem__),
+        "kind": talks.facets["kind"],
+        "award": award_choices(edition, at),
+        "day": talks.facets["day"],
+        "room": talks.facets["room"],
+        "session": talks.facets["session"],
+        "institution": institution_choices(edition, at),
+        "has": with_recordings(material_choices(edition, at), talks.recorded),
     }
-    starts = {talk.paper: talk.start for talk in reversed(talks)}
-    boards = group_values((talk.paper, natural_sort_key(talk.board)) for talk in talks if talk.board)
-    first_boards = {paper: min(labels) for paper, labels in boards.items()}
-    return Catalog(papers, numbers, facets, starts, first_boards)
+    indexes = map(numbers.index_by_key.get, keys_by_title(edition, at))
+    by_title = [papers[index] for index in indexes if index is not None]
+    return Catalog(by_title, numbers, facets, talks.starts, talks.boards)

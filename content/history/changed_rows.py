@@ -3,7 +3,7 @@
 Rows and revisions are collected until the outermost block ends that records history or advances revisions.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -22,9 +22,13 @@ class ChangedRow:
 
 @dataclass(slots=True)
 class Changes:
-    """The changed rows by model label and key, and the new revisions by the key of the edition (0: site)."""
+    """The changed rows by model label and key, and the new revisions by the key of the edition (0: site).
+
+    `columns` are fields by model label that were written in bulk, whether rows are known or not.
+    """
 
     rows: dict[str, dict[int, ChangedRow]] = field(default_factory=dict)
+    columns: dict[str, set[str]] = field(default_factory=dict)
     revisions: dict[int, set[int]] = field(default_factory=dict)
 
 
@@ -66,6 +70,18 @@ def add_row(
         return
     row.fields = None if row.fields is None or fields is None else row.fields | fields
     row.old_keys = old_keys | row.old_keys
+
+
+def add_columns(model: str, names: Iterable[str]) -> None:
+    """Note that these fields of any rows of a model were written."""
+    changes = _changes.get()
+    if changes is not None:
+        changes.columns.setdefault(model, set()).update(names)
+
+
+def current() -> Changes:
+    """Return what has changed so far."""
+    return _changes.get() or Changes()
 
 
 def add_revision(edition: int, revision: int) -> None:

@@ -304,6 +304,7 @@ def _record_many_to_many(sender: type[models.Model], instance: Any, action: str,
             log.record_changed(model, instance.pk, values, {name: linked}, instance.get_edition_key())
             if watch is not None:
                 log.watch.take_over(watch)
-        if fields[name].model is model:
-            revision.advance([instance.get_edition_key()])
-        advance_for_links(model, name, {*linked_before} ^ {*linked})
+            # In the block, whose changed rows the new revision notes.
+            if fields[name].model is model:
+                revision.advance([instance.get_edition_key()])
+            advance_for_links(model, name, {*linked_before} ^ {*linked})

@@ -11,12 +11,14 @@ from django.utils.translation import ngettext_lazy
 
 from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
+from content.array_lookup import AnyOf
 from content.unreleased.plan import planned
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, ContentCounts, RowCount, Text
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_rows
 from schedule import clashes
 from schedule.admin.asking import declined_parts
+from schedule.board_plan import board_key
 from schedule.clashes.findings import ClashEvent, ClashSubject
 from schedule.clashes.rules import posters_sharing_boards
 from schedule.models import Presentation, ProgramInvitation, Release, Room, Session, Unavailability
@@ -43,17 +45,24 @@ class ClashCount(RowCount):
 
 
 def sharing_boards(rows: Any) -> Any:
-    """Return the presentations that share a board of a session at the same time. Two queries."""
-    posters_on_boards = (
-        rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
-    )
-    column_values = posters_on_boards.values_list(
-        "pk",
-        "session",
-        Coalesce(F("room"), F("session__room")),
-        "board",
-        Coalesce(F("start"), F("session__start")),
-        Coalesce(F("end"), F("session__end")),
+    """Return the presentations that share a board of a session at the same time. Up to three queries."""
+    on_boards = rows.taking_place().exclude(board="").filter(session__isnull=False)
+    keys_by_board: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for pk, session_id, board in on_boards.order_by().values_list("pk", "session", "board"):
+        keys_by_board[session_id, board_key(board)].append(pk)
+    keys = [pk for board_keys in keys_by_board.values() if len(board_keys) > 1 for pk in board_keys]
+    # Times are read only for the few that are not alone on their board.
+    column_values = (
+        on_boards.filter(AnyOf("pk", keys))
+        .order_by("position", "pk")
+        .values_list(
+            "pk",
+            "session",
+            Coalesce(F("room"), F("session__room")),
+            "board",
+            Coalesce(F("start"), F("session__start")),
+            Coalesce(F("end"), F("session__end")),
+        )
     )
     by_session: dict[int, list[ClashEvent]] = defaultdict(list)
     for pk, session_id, room_id, board, start, end in column_values:
@@ -75,6 +84,7 @@ CHECKS += [
         Session,
         ngettext_lazy("clash in the timetable", "clashes in the timetable", "count"),
         position=20,
+        only_shown=frozenset(("title", "name", "kind_name")),
     ),
     Check(
         Session,

@@ -18,6 +18,7 @@ from django.utils.translation import get_language
 
 from conference.models import Edition
 from content import preview_context, revision
+from content.changed import reads
 from papers.models import Authorship
 from schedule.clashes.findings import (
     Away,
@@ -296,16 +297,21 @@ def cached_clashes(edition: Edition) -> EditionClashes:
     """
     if revision.is_locked():
         return find_clashes(edition)
-    return _clashes_at_revision(
+    found, names = _clashes_at_revision(
         edition, revision.current(edition.pk), preview_context.cache_key_part(), get_language()
     )
+    reads.add(names)
+    return found
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)
 def _clashes_at_revision(
     edition: Edition, _revision: revision.Revision, _preview_key: tuple[object, ...], _language: str | None
-) -> EditionClashes:
-    return find_clashes(edition)
+) -> tuple[EditionClashes, frozenset[str]]:
+    """Return the clashes, and the tables and columns that they were read from."""
+    with reads.noted() as names:
+        found = find_clashes(edition)
+    return found, frozenset(names)
 
 
 def _session_of(program: ClashProgram) -> dict[int, int]:

@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
 from content import revision, times
+from content.history import changed_rows
 from people.models import Person
 
 # No page has this tag: only counts that are cached per revision are invalidated.
@@ -21,6 +22,7 @@ class Unavailability(models.Model):
 
     personal_fields: ClassVar[tuple[str, ...]] = ("note",)
     edition_lookup: ClassVar[str] = "edition"
+    notes_changes: ClassVar[bool] = True
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="unavailabilities"
@@ -84,4 +86,6 @@ class Unavailability(models.Model):
 
     def _invalidate_clashes(self) -> None:
         """Invalidate the cached clashes of the desk."""
-        revision.advance([self.edition_id], {CACHE_TAG})
+        with revision.lock():
+            changed_rows.add_columns(self._meta.label_lower, ())
+            revision.advance([self.edition_id], {CACHE_TAG})

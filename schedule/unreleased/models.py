@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.bulk import POSITION
-from content.history import RowChange, ShownChange
+from content.history import RowChange, ShownChange, changed_rows
 from content.history.recording import single_change_set
 from content.models import Content
 from content.querysets import ContentQuerySet
@@ -280,6 +280,7 @@ def mark_rows(changes: Iterable[UnreleasedChange], value: str | None = None) -> 
                 # People who are added with a release become public by it.
                 log.watch.before_write(model, row_keys, ["on_release"])
             rows: Any = model._base_manager.filter(AnyOf("pk", row_keys))
+            changed_rows.add_columns(model._meta.label_lower, ["on_release"])
             # Nothing else of it is public: no revision, no history.
             models.QuerySet.update(rows.exclude(on_release=on_release), on_release=on_release)
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content import invalidation, revision
-from content.invalidation import Invalidation, prune, tags_between
+from content.invalidation import ROWS_PREFIX, Invalidation, changed_between, prune, tags_between
 from papers.models import AwardGrant, Paper
 from people.models import Person
 from tests import factories
@@ -26,7 +26,7 @@ def tags(edition: Edition) -> str:
     """Return the tags that the last change of an edition invalidated, separated by spaces."""
     last = Invalidation.objects.filter(edition_key=edition.pk).order_by("-revision")[0].revision
     rows = Invalidation.objects.filter(edition_key=edition.pk, revision=last).order_by("tag")
-    return " ".join(rows.values_list("tag", flat=True))
+    return " ".join(rows.exclude(tag__startswith=ROWS_PREFIX).values_list("tag", flat=True))
 
 
 CHANGES: dict[str, Callable[[Paper], object]] = {
@@ -303,12 +303,48 @@ def test_tags_are_read_between_two_revisions_of_the_same_history(paper: Paper) -
     assert tags_between(old.pk, old.revision, new.revision, old.changed_at) is None
 
 
+def test_changed_tables_and_columns_are_read_between_two_revisions(paper: Paper) -> None:
+    old = Edition.objects.get(pk=paper.edition_id)
+    retitle(paper)
+    retitled = Edition.objects.get(pk=paper.edition_id)
+    room = factories.make_room(paper.edition)
+    type(room).objects.filter(pk=room.pk).update(capacity=20)
+    author = factories.add_author(paper, factories.make_person("Zed"))
+    author.institutions.add(factories.make_institution("ETH"))
+    new = Edition.objects.get(pk=paper.edition_id)
+    titles = "papers_paper sort_title title title_html"
+    links = "papers_authorship_institutions"
+    between = changed_between(old.pk, old.revision, new.revision, old.changed_at)
+
+    assert changed_between(old.pk, old.revision, retitled.revision, old.changed_at) == {titles}
+    assert between == {titles, "schedule_room", "schedule_room capacity", "papers_authorship", links}
+
+
+def test_changes_that_name_no_rows_are_unknown(paper: Paper) -> None:
+    old = Edition.objects.get(pk=paper.edition_id)
+    retitle(paper)
+    revision.advance([paper.edition_id])
+    new = Edition.objects.get(pk=paper.edition_id)
+    assert changed_between(old.pk, old.revision, new.revision, old.changed_at) is None
+
+
+def test_long_lists_of_columns_are_stored_in_several_rows(paper: Paper) -> None:
+    columns = " ".join(f"column_{number}" for number in range(40))
+    invalidation.record(paper.edition_id, 999, timezone.now(), ["site"], [f"papers_paper {columns}"])
+    stored = changed_between(paper.edition_id, 998, 999, None)
+    assert stored is not None
+    assert len(stored) > 1
+    assert {line.split()[0] for line in stored} == {"papers_paper"}
+    assert {column for line in stored for column in line.split()[1:]} == {*columns.split()}
+
+
 def test_tags_are_pruned_after_a_day(paper: Paper) -> None:
     now = timezone.now()
     Invalidation.objects.update(at=now - timedelta(hours=23))
     retitle(paper)
     prune(now + timedelta(hours=2))
-    assert {*Invalidation.objects.values_list("tag", flat=True)} == {"paper:17", "title:17", "papers:2021"}
+    rows = Invalidation.objects.exclude(tag__startswith=ROWS_PREFIX)
+    assert {*rows.values_list("tag", flat=True)} == {"paper:17", "title:17", "papers:2021"}
 
 
 def test_every_hundredth_change_prunes(paper: Paper) -> None:

@@ -20,6 +20,7 @@ from conference.models import Edition
 from editorial.desk import CHECKS, ROW_COUNTS, switches
 from exchange.models import Conflict, ImportRun, Provenance
 from people.duplicates.storage import search_all
+from schedule import clashes
 from schedule.models import ProgramInvitation, Unavailability
 from tests.factories import (
     MORNING,
@@ -298,7 +299,7 @@ def count_desk_queries(client: Client) -> int:
 
 
 @pytest.mark.parametrize(
-    ("make", "queries"), [(make_flaws, (42, 16)), (make_complete_paper, (40, 15))], ids=["flaws", "in order"]
+    ("make", "queries"), [(make_flaws, (43, 16)), (make_complete_paper, (40, 15))], ids=["flaws", "in order"]
 )
 def test_query_count_is_the_same_for_1_and_3_rows_and_drops_when_cached(
     make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
@@ -328,8 +329,33 @@ def test_only_papers_are_counted_again_after_a_change_of_texts(admin_client: Cli
     make_presentation(paper.presentations.get().session, uid="t2", title="A talk")
 
     # The number of papers, the checks of them, and what the change invalidated.
-    assert (unchanged, queries, labels) == (15, [24, 24], ["paper without abstract"])
-    assert count_desk_queries(admin_client) == 41
+    assert (unchanged, queries, labels) == (15, [18, 18], ["paper without abstract"])
+    assert count_desk_queries(admin_client) == 31
+
+
+def test_clashes_are_counted_again_after_a_change_of_times_but_not_of_titles(
+    admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session: Any = make_complete_paper(make_edition()).presentations.get().session
+    searches: list[Edition] = []
+
+    def find(edition: Edition) -> clashes.EditionClashes:
+        searches.append(edition)
+        return find_clashes(edition)
+
+    find_clashes = clashes.find_clashes
+    monkeypatch.setattr(clashes, "find_clashes", find)
+    admin_client.get("/admin/")
+    for _ in range(2):
+        session.title += " again"
+        session.save()
+        admin_client.get("/admin/")
+    assert len(searches) == 1
+
+    session.end += timedelta(minutes=1)
+    session.save()
+    admin_client.get("/admin/")
+    assert len(searches) == 2
 
 
 def test_clash_with_a_time_when_a_person_is_away_is_counted_at_once(admin_client: Client) -> None:

@@ -1,5 +1,6 @@
 """Function results are cached per edition revision."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from conference.models import Edition
 from conference.request_edition import published_editions
 from pagecache.per_revision import DATED_LIFETIME_SECONDS, cached_per_revision
+from papers.models import Paper
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +37,16 @@ def test_papers_of_a_session_are_fetched_once_for_all_paper_pages(
 
 
 def make_counted_function(**options: bool) -> tuple[list[int], Any]:
-    """Return the list of values for which the function was computed, and the cached function."""
+    """Return the list of values for which the function was computed, and the cached function.
+
+    It reads how many papers there are.
+    """
     calls: list[int] = []
 
     @cached_per_revision(2, **options)
     def cached_function(edition: Edition, at: datetime, value: int) -> int:
         calls.append(value)
+        edition.papers.count()
         return value
 
     return calls, cached_function
@@ -72,12 +78,12 @@ def test_revisions_do_not_share_a_result(edition: Edition) -> None:
 def test_same_revision_of_a_restored_database_has_its_own_result(edition: Edition) -> None:
     calls, cached_function = make_counted_function()
     before = request_edition()
-    make.make_room(edition)
+    make.make_paper(edition)
     cached_function(request_edition(), None, 1)
     stored = Edition.objects.filter(pk=edition.pk)
     models.QuerySet.update(stored, revision=before.revision)
-    for name in ("B", "C"):
-        make.make_room(edition, name)
+    for title in ("B", "C"):
+        make.make_paper(edition, title=title)
     cached_function(request_edition(), None, 1)
 
     assert calls == [1, 1]
@@ -120,10 +126,65 @@ def test_values_are_kept_while_only_texts_of_papers_change(
             cached_function(new, None, 1)
     assert calls == [1]
 
-    paper.abstract, paper.topic = "D", make.make_topic(edition)
-    paper.save()
+    make.make_paper(edition, title="D")
     cached_function(request_edition(), None, 1)
     assert calls == [1, 1]
+
+
+def make_reading_function(read: Callable[[Edition], Any]) -> Callable[[], Any]:
+    """Return a cached function of the current revision that returns what `read` returns, as a list."""
+
+    @cached_per_revision(2)
+    def cached_function(edition: Edition, at: datetime) -> list[Any]:
+        return [*read(edition)]
+
+    return lambda: cached_function(request_edition(), None)
+
+
+def test_values_are_kept_while_only_other_columns_and_tables_change(edition: Edition) -> None:
+    paper, room = make.make_paper(edition, ["Ada"]), make.make_room(edition)
+    tracks = make_reading_function(lambda edition: edition.papers.values_list("track", flat=True))
+    first = tracks()
+    paper.doi = "10.1000/1"
+    paper.save()
+    Paper.objects.update(pages="1--9")
+    room.delete()
+    make.make_topic(edition)
+    assert tracks() is first
+
+    paper.track = "Demo"
+    paper.save()
+    assert tracks() == ["Demo"]
+    Paper.objects.update(track="Main")
+    assert tracks() == ["Main"]
+    paper.delete()
+    assert tracks() == []
+
+
+def test_values_follow_derived_columns_links_and_values_that_they_read(edition: Edition) -> None:
+    paper = make.make_paper(edition, ["Ada"], title="B")
+    author = paper.authorships.get()
+    sort_titles = make_reading_function(lambda edition: edition.papers.values_list("sort_title", flat=True))
+    outer = make_reading_function(lambda edition: sort_titles())
+    links = make_reading_function(
+        lambda edition: edition.papers.values_list("authorships__institutions__name", flat=True)
+    )
+    assert (sort_titles(), outer(), links()) == (["b"], ["b"], [None])
+
+    paper.title = "C"
+    paper.save()
+    assert outer() == ["c"]
+    author.institutions.add(make.make_institution("ETH"))
+    assert links() == ["ETH"]
+
+
+def test_values_that_read_what_is_not_noted_are_discarded_by_every_change(edition: Edition) -> None:
+    make.make_paper(edition)
+    moments = make_reading_function(lambda edition: edition.papers.values_list("changed_at"))
+    first = moments()
+    assert moments() is first
+    make.make_room(edition)
+    assert moments() is not first
 
 
 def test_dated_values_live_for_a_minute_although_texts_change(edition: Edition) -> None:

@@ -254,9 +254,9 @@ def test_facet_counts_change_with_every_edit(client: Client, program: Edition) -
 @pytest.mark.parametrize(
     ("query", "queries", "cached_queries"),
     [
-        ("", 17, 6),
-        ("?topic=vision&kind=poster&has=pdf&sort=board", 17, 6),
-        ("?q=author&by=topic&view=detailed&institution=eth", 25, 12),
+        ("", 18, 6),
+        ("?topic=vision&kind=poster&has=pdf&sort=board", 18, 6),
+        ("?q=author&by=topic&view=detailed&institution=eth", 26, 12),
     ],
 )
 def test_query_count_is_the_same_for_3_and_4_papers(

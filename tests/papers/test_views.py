@@ -95,6 +95,15 @@ def test_list_is_sorted_by_title_without_accents_and_case(client: Client, editio
     assert read(client, URL).texts("h2") == ["alpha", "Delta", "Éclair", "zeta"]
 
 
+def test_list_follows_new_titles(client: Client, edition: Edition) -> None:
+    *_, last = [make.make_paper(edition, title=title) for title in ("Bees", "Cats", "Dogs")]
+    assert read(client, URL).texts("h2") == ["Bees", "Cats", "Dogs"]
+
+    last.title = "Ants"
+    last.save()
+    assert read(client, URL).texts("h2") == ["Ants", "Bees", "Cats"]
+
+
 def test_list_sorted_by_schedule_ends_with_unscheduled_papers(client: Client, edition: Edition) -> None:
     late, _, early, cancelled = (make.make_paper(edition, title=title) for title in ("A", "B", "C", "D"))
     make.make_presentation(make.make_session(edition, start=make.MORNING.replace(hour=20)), late)
@@ -502,8 +511,8 @@ def test_page_without_rows_shows_an_empty_state(client: Client, edition: Edition
 @pytest.mark.parametrize(
     ("path", "queries"),
     [
-        (URL, 15),
-        (f"{URL}?by=topic&sort=schedule&q=paper", 22),
+        (URL, 16),
+        (f"{URL}?by=topic&sort=schedule&q=paper", 23),
         ("/2021/topics/topic-1/", 12),
         ("/2021/papers/p1/paper-1/", 14),
         ("/2021/awards/", 10),
