@@ -41,6 +41,9 @@ def paper_published(prefix: str, at: datetime | None) -> Q:
 # Lookups from a paper to its topic and to each topic above it. Each of them can use an index.
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
 
+# Lookups from a topic to each topic above it.
+PARENT_PATHS = ["__".join(["parent"] * level) for level in range(1, TOPIC_LEVELS)]
+
 
 def is_cancelled() -> Q:
     """Match presentations that are canceled, or whose session or parent session is canceled."""
@@ -51,8 +54,11 @@ def is_cancelled() -> Q:
 class TopicQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         papers = self.published_related("papers", at)
-        has_papers = (Q(Exists(papers.filter(**{path: OuterRef("pk")}))) for path in TOPIC_PATHS)
-        return self.filter(papers_public("edition__", at), reduce(or_, has_papers))
+        has_papers = Exists(papers.filter(topic=OuterRef("pk")))
+        # From the topics below, which are few, not from their papers.
+        used = self.model._base_manager.filter(has_papers)
+        below = (Q(Exists(used.filter(**{path: OuterRef("pk")}))) for path in PARENT_PATHS)
+        return self.filter(papers_public("edition__", at), reduce(or_, below, Q(has_papers)))
 
     def with_counts(self, at: datetime | None = None) -> Self:
         """Annotate `paper_count`, the number of published papers in each topic and its subtopics."""
