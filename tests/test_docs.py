@@ -44,6 +44,14 @@ def test_architecture_page_lists_every_package() -> None:
     assert rows >= FOLDERS
 
 
+def test_page_of_content_models_lists_every_class_attribute() -> None:
+    sources = ("content/models.py", "content/changed/dated.py", "content/unreleased/rows.py")
+    text = "\n".join((ROOT / source).read_text() for source in sources)
+    names = set(re.findall(r"^    (\w+): \"?ClassVar\[", text, re.M))
+    table = "\n".join(re.findall(r"^\| (`.*?) \|", (ROOT / "docs/content-models.md").read_text(), re.M))
+    assert set(re.findall(r"`(\w+)`", table)) - {"derive"} == names | {"personal_fields", "impersonal_fields"}
+
+
 @pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "docs/deploying.md", "docs/editors/roles.md"])
 def test_docs_mention_missing_account_features(name: str) -> None:
     text = " ".join((ROOT / name).read_text().split())
