@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from exchange.formats.spreadsheet.fields import DECISION_HEADINGS, fold_heading
 from exchange.formats.spreadsheet.mapping import PaperNumbering, TableMapping
 from exchange.problems import Findings, Where
 from exchange.reading.grids import Grid
@@ -24,6 +25,8 @@ class Row:
     cells: dict[str, list[str]]
     # Whether the table has authors as `Zed, Mia`.
     is_family_first: bool = False
+    # The cells of columns without a field whose headings mean a decision too.
+    other_decisions: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
         """Return whether a column is mapped to this field."""
@@ -56,6 +59,12 @@ def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: Pape
     )
     width = len(grid.lines[0][1]) if grid.lines else 0
     mapped_columns = [(index, name) for index, name in enumerate(columns) if name]
+    headings = grid.lines[0][1] if grid.lines and has_header else ()
+    other_decisions = [
+        index
+        for index, (name, heading) in enumerate(zip(columns, headings, strict=False))
+        if not name and fold_heading(heading) in DECISION_HEADINGS
+    ]
     for number, line in lines:
         where = Where(grid.name, f"row {number}")
         if grid.is_text and has_header and any(cell.strip() for cell in line[width:]):
@@ -67,7 +76,8 @@ def rows_of(grid: Grid, table: TableMapping, findings: Findings, numbering: Pape
                 findings.problem(where, name, fault)
             cells[name].append(line[index].strip() if index < len(line) else "")
         if any(map(any, cells.values())):
-            row = Row(where, cells, is_family_first)
+            decisions = tuple(line[index].strip() for index in other_decisions if index < len(line))
+            row = Row(where, cells, is_family_first, decisions)
             if row.has("uid"):
                 cells["uid"] = [numbering.apply(paper_key(row.get("uid")), row.get("track"))]
             yield row

@@ -54,8 +54,8 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
         Field(
             "decision",
             _("Decision"),
-            "decision, status, outcome, acceptance, notification, paper status, result, paper decision, "
-            "accept reject, final decision, recommendation, venue",
+            "final decision, decision, paper decision, accept reject, acceptance, outcome, result, "
+            "notification, paper status, status, recommendation, venue",
             holds="label",
         ),
         Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
@@ -337,3 +337,5 @@ def _fields_by_heading() -> dict[str, tuple[Field, ...]]:
 BY_HEADING = _fields_by_heading()
 # The words of each known heading, by the folded heading.
 NAMES = {fold_heading(name): name for field in FIELDS.values() for name in field.names.split(", ")}
+# Headings of decisions. Of several columns, the one whose heading is first here has the decisions.
+DECISION_HEADINGS = tuple(map(fold_heading, FIELDS["decision"].names.split(", ")))

@@ -12,12 +12,20 @@ from difflib import get_close_matches
 
 from exchange.formats.spreadsheet.cell_tests import (
     DOI,
+    ROOM_HEADING,
     can_hold,
     can_hold_guess,
     has_letter,
     is_bare_number,
 )
-from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, NAMES, Field, fold_heading
+from exchange.formats.spreadsheet.fields import (
+    BY_HEADING,
+    DECISION_HEADINGS,
+    FIELDS,
+    NAMES,
+    Field,
+    fold_heading,
+)
 from exchange.reading.papers import E_MAIL, WEB_ADDRESS
 from exchange.reading.written_times import is_full_date, looks_like_date
 
@@ -142,7 +150,9 @@ class Guess:
         for field in fields:
             if field.name == "authors" and FIELDS["name"] in fields and not self._is_list(column):
                 continue
-            if column.key == VENUE and field.name == "decision" and not _is_venue_of_papers(column):
+            if field.name == "decision" and not self._has_decisions(column):
+                continue
+            if column.key == VENUE and field.name == "room" and _has_only_venues_of_papers(column):
                 continue
             # With a session, this column is the kind of the session rather than of the presentation.
             if field.name == "kind" and FIELDS["session_kind"] in fields and self.has_session:
@@ -150,6 +160,17 @@ class Guess:
             if field.name == "session" and column.key == "name":
                 continue
             yield field
+
+    def _has_decisions(self, column: Column) -> bool:
+        """Return whether no other column has a heading that rather means the decision."""
+        if column.key == VENUE and not _is_venue_of_papers(column):
+            return False
+        better_keys = DECISION_HEADINGS[: DECISION_HEADINGS.index(column.key)]
+        return not any(
+            other.key in better_keys and can_hold(FIELDS["decision"], other.cells)
+            for other, name in zip(self.columns, self.names, strict=True)
+            if not name
+        )
 
     def _is_list(self, column: Column) -> bool:
         return not self.has_id or any(map(AUTHOR_LIST.search, column.cells))
@@ -202,6 +223,11 @@ def _title_of_unkeyed(column: Column) -> Iterator[Field]:
 
 def _is_venue_of_papers(column: Column) -> bool:
     return not column.cells or any(map(VENUE_OF_PAPER.search, column.cells))
+
+
+def _has_only_venues_of_papers(column: Column) -> bool:
+    is_room = any(ROOM_HEADING.search(cell.casefold()) for cell in column.cells)
+    return bool(column.cells) and not is_room and all(map(VENUE_OF_PAPER.search, column.cells))
 
 
 def _fields_of_cells(column: Column) -> Iterator[Field]:

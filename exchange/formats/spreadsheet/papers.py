@@ -198,6 +198,10 @@ class PaperReader:
             message = gettext("“%(word)s” is not a status: write draft, published or withdrawn.")
             self.findings.problem(where, "status", message, word=short(status))
         is_accepted = bool(ACCEPTED.search(row.get("decision") or row.get("kind")))
+        if is_accepted and (word := next(filter(DECLINED.search, row.other_decisions), "")):
+            is_accepted = False
+            message = gettext("Another column says “%(word)s”, so a new paper stays a draft: %(key)s.")
+            self.findings.note("warning", where, message, word=short(word), key=short(uid))
         if not (is_accepted or status or uid in self.known_papers):
             self.undecided.append(uid)
         topics = split_list(row.get("topic"), is_list=True)

@@ -355,6 +355,32 @@ def test_fields_of_all_columns_are_shown() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("headings", "cells"),
+    [
+        ("Recommendation,Decision", "Accept,Reject"),
+        ("Status,Decision", "Accept,Reject"),
+        ("Venue,Decision", "X 2026 Oral,Reject"),
+        ("Decision,Final decision", "Accept,Reject"),
+        ("Final decision,Decision", "Reject,Accept"),
+    ],
+)
+def test_stronger_heading_has_the_decision(headings: str, cells: str) -> None:
+    program = read(f"Paper ID,Title,{headings}\n1,A,{cells.replace('Reject', 'Accept')}\n2,B,{cells}\n")
+
+    assert [(paper.uid, paper.status) for paper in program.papers] == [("1", "published")]
+    assert not program.rooms
+    assert "Left out because of the decision “Reject”: 2." in [note.message for note in program.notes]
+
+
+def test_paper_that_another_column_declines_stays_draft() -> None:
+    program = read("id,title,recommendation,decision\n1,A,Reject,Accept\n2,B,Accept,Accept\n")
+
+    assert [stated(paper.status, "") for paper in program.papers] == ["", "published"]
+    messages = [note.message for note in program.notes]
+    assert "Another column says “Reject”, so a new paper stays a draft: 1." in messages
+
+
 ALARM = (
     "Most names of authors are unusual: 3 of 3 (10, 100, 11). Check which columns are taken for the names. "
     "New papers stay drafts."
