@@ -369,8 +369,9 @@ class PaperReader:
     def _keep_unusual_names_back(self) -> None:
         """Publish nothing if most names of authors are unusual: another column was taken for them."""
         authors = [author for paper in self.papers.values() for author in stated(paper.authors, ())]
-        names = list(dict.fromkeys(author.person.name for author in authors))
-        unusual = list(filter(self.context.is_unusual_name, names))
+        names = [author.person.name for author in authors]
+        unusual_names = set(filter(self.context.is_unusual_name, {*names}))
+        unusual = [name for name in names if name in unusual_names]
         if len(unusual) < MIN_UNUSUAL_NAMES or 2 * len(unusual) <= len(names):
             return
         for uid, paper in self.papers.items():
@@ -380,7 +381,8 @@ class PaperReader:
             "Most names of authors are unusual: %(count)s of %(total)s (%(names)s). Check which columns are "
             "taken for the names. New papers stay drafts."
         )
-        count, total, examples = len(unusual), len(names), shorten_list(map(short, unusual))
+        count, total = len(unusual), len(names)
+        examples = shorten_list(map(short, dict.fromkeys(unusual)))
         self.findings.note("alarm", Where(), message, count=count, total=total, names=examples)
 
     def _mark_authors(self) -> None:

@@ -393,6 +393,8 @@ ALARM = (
         (["10", "100", "11"], "", [ALARM]),
         (["Plato", "Ann Bee", "Cy Dee"], "published", []),
         (["10", "Ann Bee"], "published", []),
+        (["10", "10", "10"], "", [ALARM.replace("(10, 100, 11)", "(10)")]),
+        (["10", "10", "Ann Bee", "Cy Dee"], "published", []),
     ],
 )
 def test_file_with_mostly_unusual_names_stays_draft(names: list[str], status: str, alarms: list[str]) -> None:
