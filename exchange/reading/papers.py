@@ -318,8 +318,11 @@ def _split_cell(text: str, *, is_family_first: bool) -> list[tuple[str, str]]:
     if len(author_pieces) == 1:
         others = [("", piece) for piece in pieces if piece is not author_pieces[0]]
         split_name = _family_name_first(author_pieces[0])
-        if split_name[0] and (is_family_first or _is_one_author(*split_name)):
+        if split_name[0] and _is_one_author(*split_name):
             return [split_name, *others]
+        authors = _replace_conjunctions(author_pieces[0], "\0").split("\0")
+        if is_family_first and all(map(_is_family_and_given, authors)):
+            return [*map(_family_name_first, authors), *others]
         names = [name for name in _split_at_commas(author_pieces[0]) if not is_placeholder(name)]
         return [*_with_initials(names), *others]
     return [_family_name_first(name) for piece in pieces for name in _split_at_conjunction(piece)]
@@ -338,6 +341,13 @@ def _is_one_author(family: str, rest: str) -> bool:
     given = PARENTHESES.sub("", rest).strip(" *")
     has_comma = "," in PARENTHESES.sub("", rest)
     return "(" in rest and not has_comma and f"{family}{given}".isalpha()
+
+
+def _is_family_and_given(piece: str) -> bool:
+    """Return whether `Zed, Mia, Jr. (MIT)` has a family name and given names, and no further author."""
+    text = PARENTHESES.sub("", E_MAIL.sub("", piece))
+    names = [name for name in _split_at_commas(text) if LETTER.search(name)]
+    return len(names) == 2 and bool(_family_name_first(piece)[0])
 
 
 def _with_initials(names: list[str]) -> list[tuple[str, str]]:

@@ -149,6 +149,24 @@ def test_author_names_are_read_from_a_cell(cell: str, names: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("Zed, Mia", ["Mia Zed"]),
+        ("Zed, Mia, Jr. (MIT, Boston)", ["Mia, Jr. Zed"]),
+        ("Zed, Mia, mia@example.org", ["Mia Zed"]),
+        ("Zed, Mia and van der Berg, Jan", ["Mia Zed", "Jan van der Berg"]),
+        ("Bee, A., Dorn, C. D. & Fox, E.", ["A. Bee", "C. D. Dorn", "E. Fox"]),
+        ("Bee, A. (MIT), Dorn, C. D. (ETH)", ["A. Bee", "C. D. Dorn"]),
+        ("A. Abe, B. Bo and C. Cy", ["A. Abe", "B. Bo", "C. Cy"]),
+    ],
+)
+def test_author_names_are_read_where_other_cells_begin_with_the_family_name(
+    cell: str, names: list[str]
+) -> None:
+    assert [author.name for author in parse_authors(cell, is_family_first=True)] == names
+
+
+@pytest.mark.parametrize(
     "cell",
     [
         "Mia Zed (MIT); Ann Abe (MIT; CMU)",
