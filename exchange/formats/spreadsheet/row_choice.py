@@ -18,12 +18,14 @@ TOTAL_WORDS = frozenset(
 )  # fmt: skip
 # Numbers, also as percentages or amounts, and formulas that count.
 NUMBER = re.compile(r"[-+(]?[\s.,:%/€$£¥]*\d[\s\d.,:%/)€$£¥]*|[=+].*", re.DOTALL)
+# What follows the word in one cell: `: 2 papers`.
+COUNTED = re.compile(r"[:\uff1a]\s{0,3}\d[\d.,]{0,12}\s{0,3}[^\W\d]{0,30}\Z")
 
 
 def is_total(cells: Sequence[str]) -> bool:
     """Return whether a row has nothing but numbers and a word such as Total."""
     words = [cell.strip() for cell in cells if cell.strip() and not NUMBER.fullmatch(cell.strip())]
-    return bool(words) and all(word.casefold().strip(" :") in TOTAL_WORDS for word in words)
+    return bool(words) and all(COUNTED.sub("", word).casefold().strip(" :") in TOTAL_WORDS for word in words)
 
 
 def leave_out_rows(grid: Grid, chosen: Collection[int], findings: Findings) -> None:

@@ -341,6 +341,8 @@ def test_trap_42_papers_that_easychair_marks_as_deleted_are_left_out(mark: str) 
         "Summe,,2,",
         "Grand total,2,100 %,€ 1.200",
         "合計,2,,",
+        ",Total: 2 papers,,",
+        "Gesamt: 2,,,",
     ],
 )
 def test_row_of_totals_is_left_out(row: str) -> None:
@@ -350,7 +352,9 @@ def test_row_of_totals_is_left_out(row: str) -> None:
     assert [remark.message for remark in program.notes] == ["Rows with totals were left out: 4."]
 
 
-@pytest.mark.parametrize("row", ["3,Total,Bo Li,Accept", "3,Total recall,,", "3,2024,Bo Li,"])
+@pytest.mark.parametrize(
+    "row", ["3,Total,Bo Li,Accept", "3,Total recall,,", "3,Total: 2 papers or more,,", "3,2024,Bo Li,"]
+)
 def test_paper_about_totals_is_read(row: str) -> None:
     assert [
         paper.uid for paper in read(f"id,title,authors,decision\n1,A,Mia Zed,Accept\n{row}\n").papers
