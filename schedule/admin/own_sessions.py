@@ -39,6 +39,6 @@ def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> H
             full_session=session,
             abstracts=has_abstracts,
         )
-        title = gettext("Preview: %(session)s") % {"session": row}
-        context = model_admin.page_context(request, title, session=session, row=row, edition=edition)
+        title = gettext("Preview: %(session)s") % {"session": session}
+        context = model_admin.page_context(request, title, session=session, edition=edition)
         return TemplateResponse(request, "admin/schedule/session/preview.html", context).render()

@@ -59,6 +59,7 @@ def admin_pages(edition: Edition) -> list[str]:
         *(f"/admin/schedule/session/{row.pk}/boards/" for row in sessions if row.uid == "posters"),
         *(f"/admin/schedule/session/{row.pk}/boards/labels/" for row in sessions if row.uid == "posters"),
         *(f"/admin/schedule/session/{row.pk}/change/" for row in sessions),
+        *(f"/admin/schedule/session/{row.pk}/preview/" for row in sessions),
         *(f"/admin/schedule/presentation/{row.pk}/change/" for row in talks),
         *(f"/admin/papers/paper/{row.pk}/change/" for row in Paper.objects.order_by("pk")),
     ]
