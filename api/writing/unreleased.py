@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.db.models import F, Q
 from rest_framework import status
 from rest_framework.response import Response
 
@@ -9,13 +10,23 @@ from api.reader import JsonObject
 from content.models import Content
 from content.unreleased.rows import Releasable
 from schedule.models import UnreleasedChange
+from schedule.unreleased.models import PART_OWNERS, target_name
 
 
 def change_since(at: datetime, row: Content) -> UnreleasedChange | None:
-    """Return the unreleased change of a row that was made at that moment or later. One query at most."""
-    if not isinstance(row, Releasable):
+    """Return the unreleased change of a row, or else of one of its people, made at that moment or later.
+
+    One query at most.
+    """
+    if not isinstance(row, Releasable) or row.pk is None:
         return None
-    return UnreleasedChange.objects.of_rows([row]).filter(at__gte=at).first()
+    name = target_name(type(row))
+    is_of_row = Q(**{name: row.pk})
+    for part, owner in PART_OWNERS.items():
+        if owner == name:
+            is_of_row |= Q(**{f"{part}__{owner}": row.pk})
+    changes = UnreleasedChange.objects.filter(is_of_row, at__gte=at)
+    return changes.order_by(F(name).asc(nulls_last=True), "pk").first()
 
 
 def describe(change: UnreleasedChange) -> JsonObject:

@@ -99,6 +99,27 @@ def test_rows_that_come_and_go_and_people_are_listed(writer: Writer, program: Ed
     assert results(writer)[1]["fields"]["title"] == {"before": None, "after": "Late"}
 
 
+@pytest.mark.parametrize(
+    ("path", "people"),
+    [
+        ("sessions/2021/s1/", {"people": [{"person": "ada", "role": "chair"}]}),
+        ("presentations/2021/t1/", {"speakers": [{"person": "ada"}]}),
+    ],
+)
+def test_changed_people_wait_as_other_changes_do(writer: Writer, path: str, people: dict[str, Any]) -> None:
+    make.make_person("Ada Speaker", uid="ada")
+    title, fields = writer.get(path).json()["title"], {"title": "New title", **people}
+    added = writer.patch(path, 202, **people)["unreleased"]
+    (listed,) = results(writer)
+    removed = writer.patch(path, 200, **{name: [] for name in people})
+    both = writer.patch(path, 202, **fields)["unreleased"]
+    at_once = writer.patch(path, 200, recording_url="https://e.org/")
+
+    assert (added["id"], added["on_release"]) == (listed["id"], "added")
+    assert both["fields"] == {"title": {"before": title, "after": "New title"}}
+    assert not {"unreleased"} & {*removed, *at_once}
+
+
 def test_change_is_taken_back(writer: Writer) -> None:
     writer.patch("sessions/2021/s1/", 202, title="New title")
     writer.patch("sessions/2021/s2/", 202, title="Stays")
