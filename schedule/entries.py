@@ -15,7 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from content.history import RowChange
+from content.array_lookup import AnyOf
+from content.publicity.tombstones import Tombstone
 from content.unreleased import plan
 from content.unreleased.rows import Releasable, ReleasableQuerySet
 
@@ -134,14 +135,15 @@ class TimetableEntry(Releasable):
 
 
 def date_recreated(rows: Iterable[Any]) -> None:
-    """Set `rescheduled_at` of new rows that reuse a deleted uid: calendars have that event. One query."""
+    """Set `rescheduled_at` of new rows whose uid a public row had: calendars have that event. One query."""
     new_rows = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
     if not new_rows:
         return
     label = next(iter(new_rows.values()))._meta.label_lower
     editions = {edition for edition, _uid in new_rows}
-    deletions = RowChange.objects.filter(model=label, kind=RowChange.Kind.DELETED, edition_key__in=editions)
-    for key in deletions.order_by().values_list("edition_key", "values__uid"):
+    uids = {uid for _edition, uid in new_rows}
+    tombstones = Tombstone.objects.filter(AnyOf("uid", uids), model=label, edition_key__in=editions, part="")
+    for key in tombstones.order_by().values_list("edition_key", "uid"):
         if key in new_rows:
             new_rows[key].rescheduled_at = this_second()
 

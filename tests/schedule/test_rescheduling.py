@@ -165,3 +165,23 @@ def test_new_row_beside_a_deleted_one_is_not_rescheduled(published_session: Sess
     published_session.delete()
 
     assert stored_rescheduled_at(make.make_session(published_session.edition)) is None
+
+
+def test_draft_that_was_never_public_is_not_rescheduled_when_it_returns(published_session: Session) -> None:
+    edition = published_session.edition
+    make.make_session(edition, uid="draft", status="draft").delete()
+    make.make_session(edition, uid="other", status="draft").delete()
+    other = Session(edition=edition, uid="other", title="Other", start=START, end=START + HOUR)
+    Session.objects.bulk_create([other])
+
+    assert stored_rescheduled_at(make.make_session(edition, uid="draft")) is None
+    assert Session.objects.get(uid="other").rescheduled_at is None
+
+
+@time_machine.travel(LATER, tick=False)
+def test_row_that_was_public_is_newer_also_without_a_history(published_session: Session) -> None:
+    key, edition = published_session.uid, published_session.edition
+    published_session.delete()
+    ChangeSet.objects.all().delete()
+
+    assert stored_rescheduled_at(make.make_session(edition, uid=key)) == LATER
