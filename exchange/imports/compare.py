@@ -234,7 +234,7 @@ def _row_plans(
             }
             last_import = last_imports.get(import_key)
             base = with_successors(last_import.values, kind, successors) if last_import else {}
-            base = {**_unset_values(ours), **base} if kind is EDITION else base
+            base = {**_unset_values(ours, rows.edition), **base} if kind is EDITION else base
             theirs = _with_inherited_times(kind, ours, theirs, rows)
             compared = {name: value for name, value in theirs.items() if name not in kind.only_on_create}
             is_another = others.contains(kind, row, record, ours, base, theirs)
@@ -249,9 +249,11 @@ def _row_plans(
         yield plan
 
 
-def _unset_values(ours: Values) -> Values:
+def _unset_values(ours: Values, edition: Edition) -> Values:
     """Return the values of an edition that are its defaults: nobody set them, so they follow the file."""
-    defaults = {
+    # The name that `create_edition` gives.
+    defaults: Values = {"name": f"{edition.conference.name} {edition.year}"} if "name" in ours else {}
+    defaults |= {
         name: to_json_value(EDITION.columns[name].get_default())
         for name in ours
         if name in EDITION.plain_fields and EDITION.columns[name].has_default()

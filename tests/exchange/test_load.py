@@ -284,6 +284,15 @@ def test_defaults_of_a_new_edition_follow_the_file() -> None:
     assert (Edition.objects.get().accent, second.total["kept"]) == ("#0b6b62", 1)
 
 
+@pytest.mark.parametrize(("name", "kept"), [("MLSys 2021", []), ("MLSys in San Jose", ["name"])])
+def test_name_that_nobody_chose_follows_the_file(name: str, kept: list[str]) -> None:
+    make_edition(name=name)
+    report = load(program(edition=edition(name="ACL2021")), "2021")
+
+    assert [conflict.field for conflict in report.conflicts] == kept
+    assert Edition.objects.get().name == (name if kept else "ACL2021")
+
+
 def test_edited_value_of_a_new_edition_is_a_conflict() -> None:
     make_edition(accent="#654321")
 
