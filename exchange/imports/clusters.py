@@ -12,6 +12,8 @@ from people.models import Person
 
 # Candidates beyond this number are not compared and stay separate people.
 MAX_COMPARED = 60
+# Evidence against a match, and what disproves it once another entry was joined.
+DISPROVED_BY = {"no_coauthor": "coauthors", "elsewhere": "affiliation", "other_topics": "same_topic"}
 
 
 @dataclass(eq=False, slots=True)
@@ -36,8 +38,22 @@ class Cluster:
         self.candidate.include(other.candidate)
         self.entries += other.entries
         self.papers |= other.papers
-        self.reasons += [reason for reason in verdict.reasons if reason not in self.reasons]
+        self.reasons = combine_reasons([*self.reasons, *verdict.reasons])
         self.has_support &= verdict.weight > 0 and other.has_support
+
+
+def combine_reasons(reasons: Iterable[Reason]) -> list[Reason]:
+    """Return the reasons of several joins once each: without those disproved, with the largest counts."""
+    combined: list[Reason] = []
+    for reason in reasons:
+        code, values = reason
+        same = next((other for other in combined if other[0] == code and "count" in values), None)
+        if same is None:
+            combined += [] if reason in combined else [reason]
+        elif values["count"] > same[1]["count"]:
+            combined[combined.index(same)] = reason
+    codes = {code for code, _ in combined}
+    return [reason for reason in combined if DISPROVED_BY.get(reason[0]) not in codes]
 
 
 class ClusterIndex:

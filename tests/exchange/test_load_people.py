@@ -288,6 +288,24 @@ def test_rare_name_is_joined_and_listed_with_evidence_against_it() -> None:
     ]
 
 
+def test_reasons_of_several_joins_do_not_contradict_each_other() -> None:
+    coauthors = ["Ann Abe", "Bo Bell", "Cy Carr", "Di Dow", "Ed Eks", "Fay Fox", "Gus Gow", "Hal Hay"]
+    others = [f"{name[:-1]}nen" for name in coauthors]
+    papers = (
+        paper("p1", author("Ada Lovelace"), *coauthors),
+        paper("p2", author("Ada Lovelace"), *others),
+        paper("p3", author("Ada Lovelace"), *coauthors[:1], *others[:2]),
+        paper("p4", author("Ada Lovelace"), *coauthors[:3]),
+    )
+    report = load(program(*papers), "2021")
+    (message,) = (text for text in join_messages(report) if text.startswith("Ada Lovelace"))
+
+    assert message == (
+        "Ada Lovelace appears in 4 places in the file, joined by name. "
+        "3 co-authors in common: Ann Abe, Ann Abnen, Bo Belnen."
+    )
+
+
 def test_common_name_is_joined_only_with_common_coauthors() -> None:
     lei = make_person("Lei Wang", uid="lei")
     coauthors = [make_person("Ann Abe", uid="ann-abe"), make_person("Bo Bell", uid="bo-bell")]
