@@ -1,11 +1,13 @@
 """The authors that one row lists in its columns: names, affiliations, e-mail addresses, identifiers."""
 
 import re
+from collections import Counter
 from itertools import zip_longest
 
 from django.utils.translation import gettext
 
 from exchange.formats.spreadsheet.cells import Row
+from exchange.problems import short
 from exchange.reading.papers import (
     E_MAIL,
     PaperParts,
@@ -22,6 +24,8 @@ from exchange.records import AuthorRecord
 LIST_SEPARATORS = ";|\n"
 PROFILE = re.compile(r"~[^\s,;|]+")
 PROFILE_SCHEME = "openreview"
+# No more people of one name are authors of one paper.
+MAX_NAMESAKES = 20
 
 
 class BylineReader:
@@ -33,6 +37,8 @@ class BylineReader:
     def authors(self, row: Row) -> tuple[AuthorRecord, ...]:
         where = row.where
         names = self.names(row)
+        if self._repeats_a_name(names, row):
+            return ()
         affiliations = self._affiliations(row, names)
         orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(split_list(row.get("orcid")))
         profiles = _for_each(names, re.split(r"[\s,;|]+", row.get("author_ids").strip()))
@@ -53,6 +59,20 @@ class BylineReader:
             # Some of several columns may be empty.
             if author.name or len(row.all("authors")) < 2
         )
+
+    def _repeats_a_name(self, names: list[ParsedAuthor], row: Row) -> bool:
+        """Return whether a list has one name too often to be right, and report it."""
+        counts = Counter(author.name for author in names if author.name)
+        name, count = counts.most_common(1)[0] if counts else ("", 0)
+        if count <= MAX_NAMESAKES:
+            return False
+        message = gettext(
+            "“%(name)s” is %(count)d times among the authors of this paper. At most %(limit)d people of one "
+            "name are read. Delete the repetitions."
+        )
+        values = {"name": short(name), "count": count, "limit": MAX_NAMESAKES}
+        self.parts.findings.problem(row.where, "authors", message, **values)
+        return True
 
     def _emails(self, row: Row, names: list[ParsedAuthor]) -> list[str]:
         """Return the e-mail address of each author. A single one is that of the corresponding author."""

@@ -414,6 +414,17 @@ def test_affiliation_does_not_replace_the_number_of_a_person() -> None:
     assert [institution.name for institution in program.institutions] == ["MIT"]
 
 
+def test_list_that_repeats_a_name_too_often_is_refused() -> None:
+    text = f'id,title,authors\n1,A,"{"a b;" * 20}"\n2,B,"{"a b;" * 2_000}"\n'
+
+    assert reported_problems(lambda: read(text)) == [
+        (
+            "papers.csv, row 3, authors: “a b” is 2000 times among the authors of this paper. "
+            "At most 20 people of one name are read. Delete the repetitions."
+        )
+    ]
+
+
 def test_long_row_of_digits_is_tested_for_totals_at_once() -> None:
     """The time grows with the length, not with its square."""
     start = time.perf_counter()
