@@ -119,16 +119,23 @@ def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) 
 def changed_between(edition_key: int, old: int, new: int, old_at: datetime | None) -> set[str] | None:
     """Return the tables that the changes after revision `old`, up to `new`, wrote, as `record()` gets them.
 
-    Return `None` if they are unknown, for one of the changes at least. One query.
+    Those of the whole site since then are included: institutions, for instance, belong to no edition. Return
+    `None` if they are unknown, for one of the changes at least. Two queries.
     """
     stored = _stored_between(edition_key, old, new, old_at)
+    if stored is None or old_at is None:
+        return None
+    of_site: dict[int, set[str]] = {}
+    rows = Invalidation.objects.filter(edition_key=SITE_KEY, at__gt=old_at)
+    for revision, tag in rows.values_list("revision", "tag"):
+        of_site.setdefault(revision, set()).add(tag)
     changed: set[str] = set()
-    for tags in (stored or {}).values():
-        rows = {tag.removeprefix(ROWS_PREFIX) for tag in tags if tag.startswith(ROWS_PREFIX)}
-        if not rows:
+    for tags in (*stored.values(), *of_site.values()):
+        names = {tag.removeprefix(ROWS_PREFIX) for tag in tags if tag.startswith(ROWS_PREFIX)}
+        if not names:
             return None
-        changed |= rows
-    return changed if stored is not None else None
+        changed |= names
+    return changed
 
 
 def _stored_between(

@@ -122,7 +122,8 @@ def _advance_site(now: datetime) -> list[str]:
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
     site = rows.get()
     changed_rows.add_revision(SITE_KEY, site.revision)
-    return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG])
+    changed = {*reads.describe(changed_rows.current())}
+    return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG], changed)
 
 
 @contextmanager
@@ -209,7 +210,7 @@ def collect() -> Iterator[None]:
 def is_affected(names: Collection[str], edition: "Edition", since: tuple[int, datetime]) -> bool:
     """Return whether a value that read these names then may differ by now (`content.changed.reads`).
 
-    `since` are an earlier revision of the edition and its time. One query for each pair of revisions.
+    `since` are an earlier revision of the edition and its time. Two queries for each pair of revisions.
     """
     return reads.is_affected(
         names, _changed_between(edition.pk, since, (edition.revision, edition.changed_at))

@@ -162,7 +162,7 @@ class SessionQuerySet(EntryQuerySet):
     # Checks for chairs, public or not
 
     def without_chair(self) -> Self:
-        roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADER_ROLES)
+        roles = self._related("roles").taking_part().filter(session=OuterRef("pk"), role__in=LEADER_ROLES)
         return self.taking_place().filter(~Exists(roles)).matching(counts_as__in=LED_KINDS)
 
     def ending_early(self) -> Self:

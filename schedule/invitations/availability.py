@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -73,8 +73,10 @@ class Unavailability(models.Model):
         self._invalidate_clashes()
 
     def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
-        self._invalidate_clashes()
-        return super().delete(*args, **kwargs)  # type: ignore[arg-type]
+        # Nobody reads the old ones again between the two.
+        with transaction.atomic():
+            self._invalidate_clashes()
+            return super().delete(*args, **kwargs)  # type: ignore[arg-type]
 
     @property
     def when(self) -> str:

@@ -189,7 +189,7 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
             owners.setdefault(model, set()).update(old_owners | owner_keys(model, moved))
     for batch in batched(sorted(change.pk for change in changes), BATCH_ROWS, strict=False):
         UnreleasedChange.objects.filter(pk__in=batch).delete()
-    touch_added(changes)
+    touch_added(changes, edition)
     removed: dict[str, list[int]] = {}
     for change in changes:
         if change.on_release == REMOVED:
@@ -201,11 +201,13 @@ def write(changes: Collection[UnreleasedChange], edition: Edition) -> None:
     close_gaps(owners)
 
 
-def touch_added(changes: Iterable[UnreleasedChange]) -> None:
-    """Move sessions and talks whose added people are shown now: no field of these says so."""
+def touch_added(changes: Iterable[UnreleasedChange], edition: Edition) -> None:
+    """Move sessions and talks whose added people are shown now, and advance the edition: no field says so."""
     for name in ("role", "speaker"):
         added = [row.target_key for row in changes if row.target == name and row.on_release == ADDED]
-        touch(waiting_model(name), added)
+        if added:
+            touch(waiting_model(name), added)
+            revision.advance([edition.pk])
 
 
 def write_values(model: Any, edition: Edition, values_by_key: Mapping[int, Mapping[str, Any]]) -> None:

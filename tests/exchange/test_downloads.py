@@ -406,7 +406,7 @@ def test_missing_file_is_404(client: Client) -> None:
     ("path", "expected"),
     [
         ("/2021/papers/p1.bib", 14),
-        ("/2021/papers.bib", 20),
+        ("/2021/papers.bib", 21),
         ("/2021/papers/p1.ics", 12),
         ("/2021/schedule.ics", 8),
     ],

@@ -120,7 +120,7 @@ def test_values_are_kept_while_only_texts_of_papers_change(
         paper.title = title
         paper.save()
         new = request_edition()
-        with django_assert_num_queries(1):
+        with django_assert_num_queries(2):
             assert cached_function(new, None, 1) == 1
         with django_assert_num_queries(0):
             cached_function(new, None, 1)

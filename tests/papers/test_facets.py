@@ -279,3 +279,17 @@ def test_query_count_is_the_same_for_3_and_4_papers(
         paper = make.make_paper(program, [f"Ada {number}"], topic=program.topics.get(slug="vision"))
         make.make_presentation(program.sessions.get(uid="s2"), paper, kind="poster", board="77")
         make.make_award(program, [paper])
+
+
+@db
+def test_institutions_are_read_again_after_a_new_slug(client: Client, edition: Edition) -> None:
+    institution = make.make_institution("ETH", slug="eth")
+    make.make_paper(edition, ["Ada"]).authorships.get().institutions.add(institution)
+    read(client, f"{URL}?institution=eth")
+    institution.slug = "eth-zurich"
+    institution.save()
+    # A change of the edition that concerns no institution.
+    make.make_room(edition)
+
+    read(client, f"{URL}?institution=eth-zurich")
+    read(client, f"{URL}?institution=eth", status=400)

@@ -772,3 +772,33 @@ def test_release_makes_a_fixed_number_of_queries_for_500_rows(
 
     assert counts[1] == counts[0]
     assert counts[2] - counts[1] <= 24
+
+
+@pytest.mark.parametrize("name", ["role", "speaker"])
+def test_release_of_one_added_person_reaches_caches(
+    program: Edition, plan: ReleasePlan, user: User, name: str
+) -> None:
+    session = program.sessions.get(uid="s1")
+    if name == "role":
+        make.add_role(session, "Ada New", "panelist")
+    else:
+        ada = make.make_person("Ada New")
+        session.presentations.order_by("pk")[0].speakers.create(person=ada, name=ada.name)
+    program.refresh_from_db()
+    before = program.revision
+    release_all(plan, user)
+    program.refresh_from_db()
+
+    assert program.revision > before
+
+
+def test_session_whose_chair_is_not_released_is_without_one(program: Edition, user: User) -> None:
+    session = make.make_session(program, uid="s3", title="Led by nobody yet")
+    plan = releasing.let_changes_wait(program, user, timezone.now())
+    make.add_role(session, "Ada New", "chair")
+
+    assert [row.uid for row in program.sessions.without_chair()] == ["s3"]
+    with planned(program):
+        assert [row.uid for row in program.sessions.without_chair()] == []
+    release_all(plan, user)
+    assert [row.uid for row in program.sessions.without_chair()] == []
