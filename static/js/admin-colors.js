@@ -30,11 +30,11 @@
       }
       picker.value = color;
       const [light, dark] = pages.map((page) => contrast(color, page));
-      const said = field.dataset.ratios
+      const ratios = field.dataset.ratios
         .replace("{light}", light.toFixed(1))
         .replace("{dark}", dark.toFixed(1));
       note.textContent =
-        Math.min(light, dark) < MIN_CONTRAST ? `${said} ${field.dataset.warning}` : said;
+        Math.min(light, dark) < MIN_CONTRAST ? `${ratios} ${field.dataset.warning}` : ratios;
     };
     picker.hidden = text.disabled || text.readOnly;
     picker.addEventListener("input", () => {

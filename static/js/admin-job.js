@@ -26,12 +26,12 @@ async function follow() {
 /* Only changed text is replaced, so that a screen reader announces stages and not each number. */
 function update(found) {
   const [bar, next] = [job.querySelector("progress"), found.querySelector("progress")];
-  const [stage, said] = [job.querySelector("#stage"), found.querySelector("#stage")];
+  const [stage, foundStage] = [job.querySelector("#stage"), found.querySelector("#stage")];
   // A stopped import has no progress: its page waits for the worker that begins again.
   if (!bar || !next) return;
   if (next.hasAttribute("value")) bar.setAttribute("value", next.getAttribute("value"));
   else bar.removeAttribute("value");
-  if (stage.textContent !== said.textContent) stage.textContent = said.textContent;
+  if (stage.textContent !== foundStage.textContent) stage.textContent = foundStage.textContent;
 }
 
 if (job) setTimeout(follow, PAUSE);

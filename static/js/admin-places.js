@@ -3,9 +3,9 @@
 "use strict";
 
 (() => {
-  const said = document.createElement("p");
-  said.className = "visually-hidden";
-  said.setAttribute("role", "status");
+  const status = document.createElement("p");
+  status.className = "visually-hidden";
+  status.setAttribute("role", "status");
 
   const filled = (words, places) =>
     words.replace(/\{(\w+)\}/g, (whole, name) => (name in places ? places[name] : whole));
@@ -64,7 +64,7 @@
 
   function tell(row, sentence) {
     const all = rows(row.parentElement);
-    said.textContent = filled(sentence, { name: name(row), place: all.indexOf(row) + 1, count: all.length });
+    status.textContent = filled(sentence, { name: name(row), place: all.indexOf(row) + 1, count: all.length });
   }
 
   function move(row, down, far) {
@@ -209,7 +209,7 @@
     if (!places.length) {
       return;
     }
-    document.body.append(said);
+    document.body.append(status);
     for (const row of document.querySelectorAll("[data-places] tbody > tr")) {
       if (isRow(row)) {
         equip(row);

@@ -3,8 +3,8 @@
 
 (() => {
   const page = document.querySelector(".assign");
-  const said = document.getElementById("as-said");
-  if (!page || !said || !document.querySelector(".as-grip")) {
+  const status = document.getElementById("as-status");
+  if (!page || !status || !document.querySelector(".as-grip")) {
     return;
   }
   const FAR = 4;
@@ -16,7 +16,7 @@
   async function plan(change, focus) {
     const data = new FormData(form());
     change(data);
-    said.textContent = "";
+    status.textContent = "";
     let fresh;
     try {
       const reply = await fetch(location.pathname, { method: "POST", body: data });
@@ -26,15 +26,15 @@
       fresh = undefined;
     }
     // What was planned is in the bar, too; a failure is shown here alone.
-    said.classList.toggle("visually-hidden", Boolean(fresh));
+    status.classList.toggle("visually-hidden", Boolean(fresh));
     if (!fresh) {
-      said.textContent = form().dataset.failed;
+      status.textContent = form().dataset.failed;
       return;
     }
     const sessions = document.querySelector(".as-sessions").scrollTop;
     form().replaceWith(document.adoptNode(fresh));
     document.querySelector(".as-sessions").scrollTop = sessions;
-    said.textContent = document.getElementById("as-count").textContent;
+    status.textContent = document.getElementById("as-count").textContent;
     const boxes = [...document.querySelectorAll(".as-paper [name=pick]")];
     // When all are planned, saving comes next.
     (boxes[Math.min(focus, boxes.length - 1)] ?? form().querySelector("[name=_save]"))?.focus();

@@ -94,10 +94,10 @@ function markInside() {
       const words = line.querySelector(".hidden");
       line.classList.toggle("starred", isOn);
       if (isOn && !words) {
-        const said = document.createElement("span");
-        said.className = "hidden";
-        said.textContent = ` ${grid.dataset.starred}`;
-        line.querySelector("a").append(said);
+        const note = document.createElement("span");
+        note.className = "hidden";
+        note.textContent = ` ${grid.dataset.starred}`;
+        line.querySelector("a").append(note);
       } else if (!isOn) {
         words?.remove();
       }

@@ -11,7 +11,7 @@ class Suggestions {
     this.isDialog = isDialog;
     this.box = form.querySelector("input[name=q]");
     this.list = document.createElement("div");
-    this.said = document.createElement("p");
+    this.status = document.createElement("p");
     this.chosen = null;
     this.asked = null;
     this.build();
@@ -38,9 +38,9 @@ class Suggestions {
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", this.form.dataset.label);
-    this.said.className = "hidden";
-    this.said.setAttribute("role", "status");
-    this.form.append(this.list, this.said);
+    this.status.className = "hidden";
+    this.status.setAttribute("role", "status");
+    this.form.append(this.list, this.status);
     for (const [name, value] of Object.entries({
       role: "combobox",
       autocomplete: "off",
@@ -98,7 +98,7 @@ class Suggestions {
       options.forEach((option, place) => {
         option.id = `${this.name}-${place + 1}`;
       });
-      this.said.textContent = this.form.dataset.found.replace("{number}", String(options.length));
+      this.status.textContent = this.form.dataset.found.replace("{number}", String(options.length));
       this.open(options.length > 0);
       this.list.scrollTop = 0;
     } catch {
@@ -112,7 +112,7 @@ class Suggestions {
     // The dialog offers pages before a letter is typed.
     if (letters < SHORTEST && !this.isDialog) {
       this.list.replaceChildren();
-      this.said.textContent = "";
+      this.status.textContent = "";
       this.open(false);
     } else {
       this.timer = setTimeout(() => this.suggest(), letters ? PAUSE : 0);

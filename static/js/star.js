@@ -9,7 +9,7 @@ window.plenaryAgenda = (() => {
   }
   const PLACE = `plenary.agenda.${form.dataset.edition}`;
   const VERSION = 1;
-  const MOST = 500;
+  const MAX_STARS = 500;
   const STALE = 5 * 60 * 1000;
   const WRITTEN = /^(-?)([sp]\.[A-Za-z0-9][A-Za-z0-9._-]{0,63})@([0-9]{0,11}\.[0-9]{0,18})(?:@([0-9]{1,14}))?$/;
 
@@ -68,7 +68,7 @@ window.plenaryAgenda = (() => {
   // Only the latest removals: other devices need them once.
   function written(state) {
     const removed = [...state.stars.values()].filter((star) => star.removed).sort((one, other) => other.at - one.at);
-    return [...starred(state), ...removed.slice(0, MOST)].map(write);
+    return [...starred(state), ...removed.slice(0, MAX_STARS)].map(write);
   }
 
   function save(state) {
@@ -119,7 +119,7 @@ window.plenaryAgenda = (() => {
     const on = button.dataset.noted !== undefined || button.getAttribute("aria-pressed") !== "true";
     const stars = starsOf(button);
     const more = stars.filter((star) => !state.stars.has(star.key) || state.stars.get(star.key).removed);
-    if (on && starred(state).length + more.length > MOST) {
+    if (on && starred(state).length + more.length > MAX_STARS) {
       say(form.dataset.most);
       return;
     }

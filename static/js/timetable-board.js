@@ -52,7 +52,7 @@
       left: column.left + 3 + lane * width,
       top: (at.start - shown.first) * SCALE,
       width: width - 2,
-      height: Math.max(shown.least, Math.min(at.end, 1440) - at.start) * SCALE - 2,
+      height: Math.max(shown.minMinutes, Math.min(at.end, 1440) - at.start) * SCALE - 2,
     });
   }
 

@@ -10,14 +10,14 @@
     return;
   }
   const DAY = 1440;
-  const MOST = 320;
+  const MAX_WIDTH = 320;
   // Minimum drawn length, large enough for touch.
-  const LEAST = 20;
+  const MIN_MINUTES = 20;
   const AXIS = 52;
-  const WIDTH = 132;
+  const MIN_WIDTH = 132;
   const FIELDS = ["day", "start", "end", "room"];
   const words = form.dataset;
-  const said = document.getElementById("tt-said");
+  const status = document.getElementById("tt-status");
   const undoButton = document.getElementById("tt-undo");
   const rows = new Map();
   const steps = [];
@@ -105,9 +105,9 @@
     for (const [key, at] of wanted) {
       follow(rows.get(key), place(rows.get(key)), at, changes);
     }
-    const stuck = [...changes].find(([key, at]) => rows.get(key).fixed || !fits(rows.get(key), at));
-    if (stuck) {
-      say(words.stays, rows.get(stuck[0]));
+    const blocked = [...changes].find(([key, at]) => rows.get(key).fixed || !fits(rows.get(key), at));
+    if (blocked) {
+      say(words.stays, rows.get(blocked[0]));
       return false;
     }
     for (const [key, at] of changes) {
@@ -164,7 +164,7 @@
   }
 
   function say(text, row) {
-    said.textContent = fill(text, label(row));
+    status.textContent = fill(text, label(row));
   }
 
   // Side by side where sessions overlap in a room: [lane, lanes] of each.
@@ -185,7 +185,7 @@
       }
       const free = ends.findIndex((end) => end <= at.start);
       const lane = free < 0 ? ends.length : free;
-      ends[lane] = Math.max(at.end, at.start + LEAST);
+      ends[lane] = Math.max(at.end, at.start + MIN_MINUTES);
       until = Math.max(until, ends[lane]);
       group.push([row, lane]);
     }
@@ -204,11 +204,11 @@
     const share = (board.clientWidth - AXIS - 4) / columns.length;
     for (const column of columns) {
       column.lanes = lanes(here.filter(([, at]) => at.room === column.room));
-      const most = Math.max(1, ...[...column.lanes.values()].map(([, count]) => count));
-      Object.assign(column, { left, width: Math.max(WIDTH, most * 100, Math.min(MOST, share)) });
+      const laneCount = Math.max(1, ...[...column.lanes.values()].map(([, count]) => count));
+      Object.assign(column, { left, width: Math.max(MIN_WIDTH, laneCount * 100, Math.min(MAX_WIDTH, share)) });
       left += column.width;
     }
-    window.plenaryTimetable.paint(here, { columns, first, last, width: left, least: LEAST });
+    window.plenaryTimetable.paint(here, { columns, first, last, width: left, minMinutes: MIN_MINUTES });
     for (const row of rows.values()) {
       const isMoved = row.values().join("|") !== row.item.dataset.stored;
       row.item.classList.toggle("is-moved", isMoved);
@@ -232,13 +232,13 @@
     if (row && event.target.value) {
       const changes = new Map();
       follow(row, place(row, row.last), place(row), changes);
-      const stuck = [...changes].filter(([key, at]) => !fits(rows.get(key), at));
-      stuck.forEach(([key]) => changes.delete(key));
+      const blocked = [...changes].filter(([key, at]) => !fits(rows.get(key), at));
+      blocked.forEach(([key]) => changes.delete(key));
       for (const [key, at] of changes) {
         write(rows.get(key), at);
       }
       settle([row.key, ...changes.keys()]);
-      stuck.forEach(([key]) => say(words.stays, rows.get(key)));
+      blocked.forEach(([key]) => say(words.stays, rows.get(key)));
     } else if (row && name && event.target === row.inputs.room) {
       settle([row.key]);
     }

@@ -6,7 +6,7 @@ const bar = document.querySelector(".zones");
 const button = bar?.querySelector("button");
 const note = document.createElement("span");
 // Labels and patterns come from templates/_zone.html.
-const said = bar?.dataset;
+const labels = bar?.dataset;
 const language = document.documentElement.lang;
 let select;
 let watcher;
@@ -89,7 +89,7 @@ function clock(moment, zone) {
 }
 
 function day(moment, zone) {
-  return filled(said.day, parts(moment, zone, DAY, language === "en" ? "en-US" : language));
+  return filled(labels.day, parts(moment, zone, DAY, language === "en" ? "en-US" : language));
 }
 
 function date(moment, zone) {
@@ -130,7 +130,7 @@ function words(first, last, zone) {
   const isNewDay = differs(end, last) && date(end, zone) !== date(start, zone);
   const from = `${startDay}${clock(start, zone)}${before === after ? "" : ` ${before}`}`;
   const to = `${isNewDay ? `${day(end, zone)}, ` : ""}${clock(end, zone)} ${after}`;
-  return filled(said.range, { start: from, end: to });
+  return filled(labels.range, { start: from, end: to });
 }
 
 function isSame(moment, written, zone) {
@@ -164,7 +164,7 @@ function show(root, zone) {
     mine.className = "mine";
     const lead = document.createElement("span");
     lead.className = "hidden";
-    lead.textContent = said.said;
+    lead.textContent = labels.sentence;
     mine.append(lead, words(first, last, zone));
     time.dataset.beside = "";
     lastOf(time).after(" ", mine);
@@ -195,9 +195,9 @@ function option(value, label) {
 function choose(zone) {
   if (!select) {
     select = document.createElement("select");
-    select.setAttribute("aria-label", said.label);
+    select.setAttribute("aria-label", labels.label);
     const names = (Intl.supportedValuesOf?.("timeZone") ?? []).map(today).sort();
-    select.append(option(OWN, filled(said.device, { zone: own().replaceAll("_", " ") })));
+    select.append(option(OWN, filled(labels.device, { zone: own().replaceAll("_", " ") })));
     select.append(...[...new Set([...names, "UTC"])].map((name) => option(name, name.replaceAll("_", " "))));
     select.addEventListener("change", () => turn(select.value));
   }
@@ -225,7 +225,7 @@ function turn(zone) {
   choose(zone);
   const name = zone === OWN ? own() : zone;
   show(document.body, name);
-  note.textContent = saysNothing() ? said.same : "";
+  note.textContent = saysNothing() ? labels.same : "";
   watcher = new MutationObserver(() => show(document.body, name));
   watcher.observe(document.querySelector("main"), { childList: true, subtree: true });
 }

@@ -80,7 +80,7 @@ def test_session_is_dragged_to_another_time_and_room(open_editor: OpenPage, sess
     page.goto(PAGE)
     across = block(page, "Two").bounding_box()["x"] - block(page, "One").bounding_box()["x"]  # type: ignore[index]
     drag(page, block(page, "One"), across, 240 * SCALE)
-    expect(page.locator("#tt-said")).to_have_text("One: 12:00 to 13:00, Hall B")
+    expect(page.locator("#tt-status")).to_have_text("One: 12:00 to 13:00, Hall B")
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
     assert times_and_room(sessions[0])[0] == "06 08:00"
     save(page)
@@ -102,13 +102,13 @@ def test_session_is_moved_by_keyboard(open_editor: OpenPage, sessions: list[Sess
     block(page, "One").focus()
     for key in ("ArrowDown", "ArrowDown", "Shift+ArrowDown", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator("#tt-said")).to_have_text("One: 08:05 to 09:10, Hall B")
+    expect(page.locator("#tt-status")).to_have_text("One: 08:05 to 09:10, Hall B")
     expect(block(page, "One")).to_be_focused()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#tt-said")).to_have_text("One can’t move further that way.")
+    expect(page.locator("#tt-status")).to_have_text("One can’t move further that way.")
     page.keyboard.press("PageDown")
-    expect(page.locator("#tt-said")).to_have_text("One: moved to Wed 7 Apr, 08:05")
+    expect(page.locator("#tt-status")).to_have_text("One: moved to Wed 7 Apr, 08:05")
     expect(block(page, "One")).to_be_hidden()
     save(page)
     assert times_and_room(sessions[0]) == ("07 08:05", "07 09:10", "")
@@ -122,7 +122,7 @@ def test_moves_are_undone_one_by_one(open_editor: OpenPage, sessions: list[Sessi
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Control+z")
-    expect(page.locator("#tt-said")).to_have_text("Undone: One")
+    expect(page.locator("#tt-status")).to_have_text("Undone: One")
     assert page.locator(f"#id_s{sessions[0].pk}-start").input_value() == "08:05"
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 0")
@@ -300,10 +300,10 @@ def test_session_is_moved_by_touch_on_a_tablet(open_editor: OpenPage, sessions: 
 
     finger.drag(block(page, "One").locator(".tt-grip"), across, 60 * SCALE)
     finger.release()
-    expect(page.locator("#tt-said")).to_have_text("One: 09:00 to 10:00, Hall B")
+    expect(page.locator("#tt-status")).to_have_text("One: 09:00 to 10:00, Hall B")
     finger.drag(block(page, "One").locator(".tt-edge"), 0, 30 * SCALE)
     finger.release()
-    expect(page.locator("#tt-said")).to_have_text("One: 09:00 to 10:30, Hall B")
+    expect(page.locator("#tt-status")).to_have_text("One: 09:00 to 10:30, Hall B")
     save(page)
     assert times_and_room(sessions[0]) == ("06 09:00", "06 10:30", "Hall B")
 
