@@ -91,21 +91,21 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
     with transaction.atomic(savepoint=False):
         now = timezone.now()
         invalidated_tags: list[str] = []
+        changed = {*reads.describe(changed_rows.current())}
         if keys := [key for key in edition_keys if key is not None]:
-            invalidated_tags += _advance_editions(keys, now, changed_tags)
+            invalidated_tags += _advance_editions(keys, now, changed_tags, changed)
         if None in edition_keys:
-            invalidated_tags += _advance_site(now)
+            invalidated_tags += _advance_site(now, changed)
         if invalidated_tags and invalidated.receivers:
             transaction.on_commit(lambda: invalidated.send(SiteRevision, tags=invalidated_tags), robust=True)
 
 
 def _advance_editions(
-    keys: Collection[int], now: datetime, changed_tags: Collection[str] | None
+    keys: Collection[int], now: datetime, changed_tags: Collection[str] | None, changed: Collection[str]
 ) -> list[str]:
     rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | editions_showing(keys))
     rows.update(**next_revision_values(now))
     invalidated_tags: list[str] = []
-    changed = {*reads.describe(changed_rows.current())}
     columns = ("pk", "slug", "revision", "changed_at")
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
         changed_rows.add_revision(key, revision)
@@ -116,13 +116,12 @@ def _advance_editions(
     return invalidated_tags
 
 
-def _advance_site(now: datetime) -> list[str]:
+def _advance_site(now: datetime, changed: Collection[str]) -> list[str]:
     rows = SiteRevision.objects.filter(pk=1)
     if not rows.update(**next_revision_values(now)):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
     site = rows.get()
     changed_rows.add_revision(SITE_KEY, site.revision)
-    changed = {*reads.describe(changed_rows.current())}
     return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG], changed)
 
 

@@ -61,8 +61,8 @@ class Watch:
         self.public: PublicRows = {}
         # Which gates of an edition were open before.
         self.open_gates: dict[int, dict[str, bool]] = {}
-        # The editions whose gates nobody changes before this change set ends.
-        self.kept_editions: set[int] = set()
+        # The editions whose gates cannot change before this change set ends.
+        self.locked_editions: set[int] = set()
 
     def before_write(
         self, model: type[Model], keys: Iterable[int], names: Collection[str] | None = None
@@ -90,7 +90,7 @@ class Watch:
         """Note which rows are public that new rows refer to. At most two queries."""
         visible = [row for row in rows if not is_hidden_by_itself(row)]
         if visible and affected_by(type(visible[0])):
-            self._keep_gates(row.get_edition_key() for row in visible)
+            self._lock_editions(row.get_edition_key() for row in visible)
             self._ask(_targets(visible))
 
     def after_creation(self, rows: "Iterable[Content]") -> None:
@@ -110,22 +110,22 @@ class Watch:
         elif connection.features.has_select_for_update and model.edition_lookup:  # type: ignore[attr-defined]
             lookup: str = model.edition_lookup  # type: ignore[attr-defined]
             rows = model._base_manager.filter(AnyOf("pk", keys)).order_by()
-            self._keep_gates(rows.values_list(lookup, flat=True).distinct())
+            self._lock_editions(rows.values_list(lookup, flat=True).distinct())
         self.written.setdefault(model, set()).update(keys)
         concerned = concerned_rows({model: keys})
         for target, target_keys in targets.items():
             concerned.setdefault(target, set()).update(target_keys)
         self._ask(concerned, locks=model is not get_edition_model())
 
-    def _keep_gates(self, editions: Iterable[int | None]) -> None:
-        """Let the gates of these editions wait until the change set ends.
+    def _lock_editions(self, editions: Iterable[int | None]) -> None:
+        """Let changes of the gates of these editions wait until the change set ends.
 
         Else a row that is hidden when it is asked for could be public by a gate that opens before it is
         taken back, and would have no tombstone.
         """
         if not connection.features.has_select_for_update:
             return
-        keys = sorted({key for key in editions if key is not None} - self.kept_editions)
+        keys = sorted({key for key in editions if key is not None} - self.locked_editions)
         if keys:
             # The weakest lock, which Django does not have: only `lock_gates()` waits for it.
             table = connection.ops.quote_name(get_edition_model()._meta.db_table)
@@ -135,7 +135,7 @@ class Watch:
                     f"SELECT 1 FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE",  # noqa: S608
                     [keys],
                 )
-            self.kept_editions.update(keys)
+            self.locked_editions.update(keys)
 
     def _note_gates(self, keys: Iterable[int]) -> None:
         now = timezone.now()
@@ -172,7 +172,7 @@ class Watch:
         for model, keys in self.asked.items():
             concerned.setdefault(model, set()).update(keys)
         # Else two writers who take back a person's two papers would both find the person public.
-        _lock_shared(concerned, but_asked=self.asked)
+        _lock_shared(concerned, self.asked)
         # Not the time at which this change set began: a row may have changed while it waited for the lock.
         at = timezone.now()
         public = public_rows(concerned)
@@ -291,9 +291,11 @@ def _lock(rows: Keys) -> None:
                 list(locked.select_for_update(no_key=True).values_list("pk"))
 
 
-def _lock_shared(rows: Keys, but_asked: Keys | None = None) -> None:
-    """Lock the rows whose publicity several writers may decide, each with a row of their own."""
-    asked = but_asked or {}
+def _lock_shared(rows: Keys, asked: Keys) -> None:
+    """Lock the rows whose publicity several writers may decide, each with a row of their own.
+
+    Rows within several others were locked when they were asked for.
+    """
     _lock(
         {
             model: keys if is_shown_by_others(model) else keys - asked.get(model, set())
@@ -304,7 +306,7 @@ def _lock_shared(rows: Keys, but_asked: Keys | None = None) -> None:
 
 
 def lock_gates(edition: int) -> None:
-    """Wait until nobody changes rows of an edition whose gates decide whether they are public.
+    """Wait for other changes of the edition's rows whose publicity its gates decide.
 
     Others wait then until the gates are changed. Call it before the edition is locked otherwise.
     """
