@@ -1,4 +1,4 @@
-"""The pages that most people ask for, and their rendering before a new process answers requests."""
+"""The most requested pages, and their rendering before a new process answers requests."""
 
 import logging
 import time
@@ -28,7 +28,7 @@ MAX_SESSIONS = 100
 
 
 def first_pages(edition: Edition, max_pages: int = MAX_PAGES, at: datetime | None = None) -> list[str]:
-    """Return paths of the edition's pages, those first that most people ask for. Three queries.
+    """Return paths of the edition's most requested pages, in that order. Three queries.
 
     Home pages, today and the other days, their grids, sessions that have not ended, papers with most stars.
     """

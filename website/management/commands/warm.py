@@ -1,4 +1,4 @@
-"""`manage.py warm`: request the pages that most people ask for from the running site, which renders them."""
+"""`manage.py warm`: request the most requested pages from the running site, which renders them."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ TIMEOUT_SECONDS = 60
 
 class Command(BaseCommand):
     help = (
-        "Request the pages that most people ask for from the running site, so that it has rendered them. New "
+        "Request the most requested pages from the running site, so that it has rendered them. New "
         "processes do this themselves with the first ones; this is for more of them, or for another edition."
     )
 
